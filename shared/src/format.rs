@@ -1,0 +1,171 @@
+//! Numbers for people: significant digits, one scale per row or axis, `–` for unknown.
+
+use crate::units::Unit;
+
+/// What stands where a number is unknown.
+pub const UNKNOWN: &str = "–";
+
+/// `x` with `digits` significant digits in plain decimal notation (`39.5`, `1,370`, `0.0312`);
+/// scientific beyond 1e15 or below 1e-9. Not a number or infinite gives [`UNKNOWN`].
+pub fn significant(x: f64, digits: usize) -> String {
+    if !x.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = digits.max(1);
+    let magnitude = x.abs();
+    if !(1e-9..1e15).contains(&magnitude) {
+        return format!("{x:.*e}", digits - 1);
+    }
+    // `{:e}` rounds to the asked digits, so 9.996 becomes 1.00e1 and its exponent is right.
+    let scientific = format!("{x:.*e}", digits - 1);
+    let exponent: i32 = scientific.rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0);
+    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
+    let rounded: f64 = scientific.parse().unwrap_or(x);
+    group_thousands(&format!("{rounded:.decimals$}"))
+}
+
+/// Three significant digits: the precision of every number on the page and in the terminal.
+pub fn short(x: f64) -> String {
+    significant(x, 3)
+}
+
+/// A value, or [`UNKNOWN`].
+pub fn maybe(x: Option<f64>) -> String {
+    x.map_or_else(|| UNKNOWN.to_owned(), short)
+}
+
+/// `39.5 (38.9–40.1)`, or `39.5` where there is no interval, or [`UNKNOWN`]. All three numbers have the
+/// same decimals, which are those that show the interval's ends apart (at least three significant digits of
+/// the value).
+pub fn with_interval(value: Option<f64>, interval: Option<(f64, f64)>) -> String {
+    let Some(value) = value else { return UNKNOWN.to_owned() };
+    match interval {
+        Some((low, high)) if low.is_finite() && high.is_finite() => {
+            let decimals = shared_decimals(value, low, high);
+            let show = |x: f64| decimals.map_or_else(|| short(x), |d| group_thousands(&format!("{x:.d$}")));
+            format!("{} ({}–{})", show(value), show(low), show(high))
+        }
+        _ => short(value),
+    }
+}
+
+/// Decimals that give `value` three significant digits; `None` where plain notation does not fit.
+fn shared_decimals(value: f64, low: f64, high: f64) -> Option<usize> {
+    let plain = |x: f64| x == 0.0 || (1e-9..1e15).contains(&x.abs());
+    if !(value.is_finite() && value != 0.0 && plain(value) && plain(low) && plain(high)) {
+        return None;
+    }
+    let exponent: i32 = format!("{value:.2e}").rsplit('e').next()?.parse().ok()?;
+    Some(usize::try_from(2 - exponent).unwrap_or(0))
+}
+
+/// `12.3 tok/s`; a pure number has no symbol.
+pub fn with_unit(x: Option<f64>, unit: Unit) -> String {
+    match (x, unit.symbol()) {
+        (None, _) => UNKNOWN.to_owned(),
+        (Some(x), "") => short(x),
+        (Some(x), symbol) => format!("{} {symbol}", short(x)),
+    }
+}
+
+/// A share as percent with a sign of its own where asked: `0.021` → `2.1 %`.
+pub fn percent(share: Option<f64>) -> String {
+    share.filter(|s| s.is_finite()).map_or_else(
+        || UNKNOWN.to_owned(),
+        |s| {
+            let p = s * 100.0;
+            let decimals = usize::from(p.abs() < 10.0);
+            format!("{p:.decimals$} %")
+        },
+    )
+}
+
+/// A duration for people: `850 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min`.
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return UNKNOWN.to_owned();
+    }
+    if seconds < 1.0 {
+        return format!("{:.0} ms", seconds * 1e3);
+    }
+    if seconds < 60.0 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.min(1e12) as u64;
+    if whole < 3600 {
+        return format!("{} min {:02} s", whole / 60, whole % 60);
+    }
+    format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+}
+
+/// Bytes in binary units: `94.4 MiB`.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", short(value), UNITS[unit])
+}
+
+fn group_thousands(plain: &str) -> String {
+    let (sign, rest) = plain.strip_prefix('-').map_or(("", plain), |r| ("-", r));
+    let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(w, f)| (w, Some(f)));
+    let mut grouped = String::with_capacity(plain.len() + 4);
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    fraction.map_or_else(|| format!("{sign}{grouped}"), |f| format!("{sign}{grouped}.{f}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_significant_digits_at_every_scale() {
+        let cases = [
+            (39.512, "39.5"),
+            (9.996, "10.0"),
+            (0.031_234, "0.0312"),
+            (1370.4, "1,370"),
+            (1_234_567.0, "1,230,000"),
+            (-0.5, "-0.500"),
+            (0.0, "0"),
+            (1e-12, "1.00e-12"),
+            (f64::NAN, "–"),
+            (f64::INFINITY, "–"),
+        ];
+        for (x, shown) in cases {
+            assert_eq!(short(x), shown, "{x}");
+        }
+    }
+
+    #[test]
+    fn an_interval_shares_the_decimals_of_its_value() {
+        assert_eq!(with_interval(Some(39.512), Some((38.93, 40.08))), "39.5 (38.9–40.1)");
+        assert_eq!(with_interval(Some(9.99), Some((9.5, 10.51))), "9.99 (9.50–10.51)");
+        assert_eq!(with_interval(Some(117.3), Some((111.7, 123.9))), "117 (112–124)");
+        assert_eq!(with_interval(Some(12.6), None), "12.6");
+        assert_eq!(with_interval(None, Some((1.0, 2.0))), "–");
+    }
+
+    #[test]
+    fn durations_and_shares_read_as_people_say_them() {
+        assert_eq!(duration(0.85), "850 ms");
+        assert_eq!(duration(245.0), "4 min 05 s");
+        assert_eq!(duration(7400.0), "2 h 03 min");
+        assert_eq!(percent(Some(0.0213)), "2.1 %");
+        assert_eq!(percent(Some(0.83)), "83 %");
+        assert_eq!(percent(None), "–");
+        assert_eq!(bytes(96_576_768), "92.1 MiB");
+    }
+}

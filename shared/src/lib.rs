@@ -1,0 +1,21 @@
+//! What the collector and the explorer both mean by the words.
+//!
+//! This crate has no I/O, no clock and no unseeded randomness. It compiles natively and for
+//! `wasm32-unknown-unknown`, and gives the same numbers to the last bit on both.
+
+pub mod chart;
+pub mod format;
+pub mod index;
+pub mod metric;
+pub mod privacy;
+pub mod record;
+pub mod shard;
+pub mod statistics;
+pub mod submission;
+pub mod summary;
+pub mod system;
+#[cfg(test)]
+mod testing;
+pub mod units;
+pub mod validate;
+pub mod workload;

@@ -1,0 +1,277 @@
+//! Metrics that the engine itself reports, and those that need both sides.
+
+use super::{Better, Family, Metric, Sample};
+use crate::record::EngineTimings;
+use crate::submission::Run;
+use crate::units::{Seconds, Tokens, TokensPerSecond, Unit};
+
+/// The fastest decode of one stream that is believed of an engine's counter, in tokens per second. The fastest
+/// hardware known decodes a few thousand; a counter that says more has divided by a window that is not the decode.
+pub const PLAUSIBLE_DECODE_TOK_S: f64 = 20_000.0;
+
+pub(super) const PREFILL: Metric = Metric {
+    tag: "engine_prefill_tok_s",
+    title: "prefill rate, by the engine",
+    unit: Unit::TokensPerSecond,
+    better: Better::Higher,
+    family: Family::Engine,
+    formula: "prompt tokens processed / time on them, as reported",
+    meaning: "What the engine itself reports: the response's timings first, deltas of its counters second.",
+    sample: |run| {
+        timings(run, |t| Some((t.prompt_tokens?.get() as f64, t.prompt_s?))).or_else(|| {
+            let counters = run.counters.as_ref()?;
+            rate(counters.prompt_tokens?, counters.prompt_s?)
+        })
+    },
+};
+
+pub(super) const DECODE: Metric = Metric {
+    tag: "engine_decode_tok_s",
+    title: "decode rate, by the engine",
+    unit: Unit::TokensPerSecond,
+    better: Better::Higher,
+    family: Family::Engine,
+    formula: "tokens generated / time generating them, as reported",
+    meaning: "What the engine itself reports. At deep concurrent context it may be 30 times the client's figure: \
+              the client's span includes other streams' prefill. Both are right. Above 20,000 tok/s for one stream \
+              the counter is not believed.",
+    sample: engine_decode,
+};
+
+pub(super) const TTFT: Metric = Metric {
+    tag: "engine_ttft_s",
+    title: "time to first token, by the engine",
+    unit: Unit::Seconds,
+    better: Better::Lower,
+    family: Family::Engine,
+    formula: "as reported",
+    meaning: "Without the network and the client.",
+    sample: |run| mean(run, |t| t.ttft_s),
+};
+
+pub(super) const QUEUE: Metric = Metric {
+    tag: "engine_queue_s",
+    title: "time in the engine's queue",
+    unit: Unit::Seconds,
+    better: Better::Lower,
+    family: Family::Engine,
+    formula: "as reported",
+    meaning: "How long the engine let the request wait.",
+    sample: |run| mean(run, |t| t.queue_s),
+};
+
+pub(super) const CLIENT_ENGINE_DECODE_RATIO: Metric = Metric {
+    tag: "client_engine_decode_ratio",
+    title: "client / engine decode ratio",
+    unit: Unit::One,
+    better: Better::Neither,
+    family: Family::Both,
+    formula: "client_wall_decode_tok_s / engine_decode_tok_s",
+    meaning: "Near 1 on short prompts; down to 1/30 at deep concurrent context. A row of its own, because neither \
+              number is wrong.",
+    sample: |run| {
+        let client = (super::client::DECODE.sample)(run)?.figure()?;
+        let engine = engine_decode(run)?.figure()?;
+        (engine > 0.0).then(|| Sample::Value(client / engine))
+    },
+};
+
+pub(super) const TOKENS_PER_STEP: Metric = Metric {
+    tag: "tokens_per_step",
+    title: "tokens per step",
+    unit: Unit::Tokens,
+    better: Better::Neither,
+    family: Family::Engine,
+    formula: "1 + accepted draft tokens / verify steps",
+    meaning: "How easy the answer was to draft: a property of the text as much as of the set-up.",
+    sample: |run| {
+        let s = speculation(run)?;
+        Some(Sample::Rate { amount: s.steps + s.accepted, over: s.steps })
+    },
+};
+
+pub(super) const TIME_PER_STEP: Metric = Metric {
+    tag: "time_per_step_s",
+    title: "time per step",
+    unit: Unit::Seconds,
+    better: Better::Lower,
+    family: Family::Both,
+    formula: "(t_last − t_first) / verify steps",
+    meaning: "How long one verify step takes: a property of the set-up.",
+    sample: |run| {
+        let steps = speculation(run)?.steps;
+        let mut span = 0.0;
+        for request in &run.requests {
+            span += request.decode_span()?.0;
+        }
+        (span > 0.0).then_some(Sample::Rate { amount: span, over: steps })
+    },
+};
+
+pub(super) const DRAFTS_PER_STEP: Metric = Metric {
+    tag: "drafts_per_step",
+    title: "drafts per step",
+    unit: Unit::Tokens,
+    better: Better::Neither,
+    family: Family::Engine,
+    formula: "drafted tokens / verify steps",
+    meaning: "How many tokens the engine chose to draft at each step.",
+    sample: |run| {
+        let s = speculation(run)?;
+        Some(Sample::Rate { amount: s.drafted?, over: s.steps })
+    },
+};
+
+pub(super) const CACHED_PROMPT_SHARE: Metric = Metric {
+    tag: "cached_prompt_share",
+    title: "cached share of the prompt",
+    unit: Unit::One,
+    better: Better::Neither,
+    family: Family::Engine,
+    formula: "cached prompt tokens / prompt tokens",
+    meaning: "As the engine reports it. A cold case proves itself with it, and so does a cached one.",
+    sample: |run| {
+        let (mut cached, mut prompt) = (0.0, 0.0);
+        for request in &run.requests {
+            cached += request.cached_prompt_tokens.map(Tokens::get)? as f64;
+            prompt += request.prompt_tokens.map(Tokens::get)? as f64;
+        }
+        (prompt > 0.0).then_some(Sample::Rate { amount: cached, over: prompt })
+    },
+};
+
+pub(super) const ENERGY_PER_TOKEN: Metric = Metric {
+    tag: "energy_per_token_j",
+    title: "energy per token",
+    unit: Unit::JoulesPerToken,
+    better: Better::Lower,
+    family: Family::Both,
+    formula: "energy over the run's window / output tokens",
+    meaning: "GPU energy through NVML; CPU package energy through RAPL where there is no GPU.",
+    sample: |run| {
+        let telemetry = run.telemetry.as_ref()?;
+        let joules = telemetry.gpu_energy_j.or(telemetry.cpu_energy_j)?.get();
+        let mut tokens = 0.0;
+        for request in &run.requests {
+            tokens += request.output_tokens?.get() as f64;
+        }
+        (tokens > 0.0 && joules.is_finite()).then_some(Sample::Rate { amount: joules, over: tokens })
+    },
+};
+
+fn engine_decode(run: &Run) -> Option<Sample> {
+    let sample = timings(run, |t| Some((t.output_tokens?.get() as f64, t.decode_s?))).or_else(|| {
+        let counters = run.counters.as_ref()?;
+        rate(counters.output_tokens?, counters.decode_s?)
+    })?;
+    (sample.figure()? <= PLAUSIBLE_DECODE_TOK_S).then_some(sample)
+}
+
+/// What the engine's counter says of decode when it is beyond belief; the report names it.
+pub fn implausible_decode(run: &Run) -> Option<f64> {
+    let believed = engine_decode(run);
+    let mut raw = (0.0, 0.0);
+    for request in &run.requests {
+        let timings = request.engine.as_ref()?;
+        raw = (raw.0 + timings.output_tokens?.get() as f64, raw.1 + timings.decode_s?.0);
+    }
+    let rate = raw.0 / raw.1;
+    (believed.is_none() && rate > PLAUSIBLE_DECODE_TOK_S).then_some(rate)
+}
+
+fn timings(run: &Run, of: impl Fn(&EngineTimings) -> Option<(f64, Seconds)>) -> Option<Sample> {
+    let mut total = (0.0, 0.0);
+    for request in &run.requests {
+        let (tokens, span) = of(request.engine.as_ref()?)?;
+        total = (total.0 + tokens, total.1 + span.0);
+    }
+    rate(total.0, Seconds(total.1))
+}
+
+fn rate(tokens: f64, span: Seconds) -> Option<Sample> {
+    TokensPerSecond::over(tokens, span)?;
+    Some(Sample::Rate { amount: tokens, over: span.0 })
+}
+
+fn mean(run: &Run, of: impl Fn(&EngineTimings) -> Option<Seconds>) -> Option<Sample> {
+    let mut sum = 0.0;
+    for request in &run.requests {
+        sum += of(request.engine.as_ref()?)?.0;
+    }
+    (!run.requests.is_empty()).then(|| Sample::Value(sum / run.requests.len() as f64))
+}
+
+struct Speculation {
+    steps: f64,
+    accepted: f64,
+    drafted: Option<f64>,
+}
+
+/// Verify steps and what they accepted; `None` where nothing was drafted or the counters are not there.
+fn speculation(run: &Run) -> Option<Speculation> {
+    let counters = run.counters.as_ref()?;
+    let steps = counters.verify_steps.filter(|s| *s > 0.0)?;
+    Some(Speculation { steps, accepted: counters.accepted_tokens?, drafted: counters.draft_tokens })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::submission::EngineCounters;
+    use crate::testing::run;
+
+    fn with_timings(tokens: u64, seconds: f64) -> Run {
+        let mut one = run(1, 512, 5.11);
+        one.requests[0].engine = Some(EngineTimings {
+            source: "response timings".into(),
+            output_tokens: Some(Tokens(tokens)),
+            decode_s: Some(Seconds(seconds)),
+            ..EngineTimings::default()
+        });
+        one
+    }
+
+    fn figure(metric: &Metric, run: &Run) -> Option<f64> {
+        (metric.sample)(run)?.figure()
+    }
+
+    #[test]
+    fn an_engine_counter_beyond_belief_is_named_and_not_averaged() {
+        let one = with_timings(512, 512.0 / 95_000.0);
+        assert_eq!(figure(&DECODE, &one), None);
+        assert_eq!(figure(&CLIENT_ENGINE_DECODE_RATIO, &one), None);
+        assert!((implausible_decode(&one).unwrap() - 95_000.0).abs() < 1.0);
+        assert_eq!(implausible_decode(&with_timings(512, 5.0)), None);
+    }
+
+    #[test]
+    fn an_engine_that_does_not_count_the_prompt_leaves_prefill_unknown() {
+        let mut one = with_timings(512, 5.0);
+        one.requests[0].engine.as_mut().unwrap().prompt_s = Some(Seconds(1.0));
+        assert_eq!(figure(&PREFILL, &one), None);
+    }
+
+    #[test]
+    fn the_ratio_reaches_one_thirtieth_and_stays() {
+        let one = with_timings(512, 512.0 / 3000.0);
+        let ratio = figure(&CLIENT_ENGINE_DECODE_RATIO, &one).unwrap();
+        assert!((ratio - 100.0 / 3000.0).abs() < 1e-9, "{ratio}");
+    }
+
+    #[test]
+    fn steps_split_into_tokens_per_step_and_time_per_step() {
+        let mut one = run(1, 512, 5.0);
+        one.counters = Some(EngineCounters {
+            source: "/metrics".into(),
+            verify_steps: Some(100.0),
+            accepted_tokens: Some(250.0),
+            draft_tokens: Some(400.0),
+            ..EngineCounters::default()
+        });
+        assert_eq!(figure(&TOKENS_PER_STEP, &one), Some(3.5));
+        assert_eq!(figure(&DRAFTS_PER_STEP, &one), Some(4.0));
+        assert_eq!(figure(&TIME_PER_STEP, &one), Some(0.05));
+        one.counters.as_mut().unwrap().verify_steps = Some(0.0);
+        assert_eq!(figure(&TOKENS_PER_STEP, &one), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! Warnings are values that reach the reader, on the terminal and on the page.
+
+use super::CaseSummary;
+use crate::metric;
+use crate::record::TokenCountSource;
+use crate::statistics::quantile::median;
+use crate::submission::{Case, Run, flag};
+
+/// One warning of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// Its short name, as in an index row and on a badge.
+    pub name: &'static str,
+    /// What a reader should know, in a sentence.
+    pub text: String,
+}
+
+/// A first run this many times slower than the median of the rest is suspected to be cold.
+const COLD_START_FACTOR: f64 = 3.0;
+
+pub(super) fn of(case: &Case, passing: &[&Run], summary: &CaseSummary) -> Vec<Warning> {
+    [
+        failed_runs(summary),
+        flagged(case, flag::SERVED_FROM_CACHE, "were answered by the prefix cache and leave the summary"),
+        flagged(case, flag::NOT_CACHED, "missed the prefix cache and leave the summary"),
+        flagged(case, flag::COUNTER_RESET, "saw an engine counter go back, so that its delta is unknown"),
+        flagged(
+            case,
+            flag::NEEDLE_MISSED,
+            "did not find the needle: the prompt was processed, the answer is wrong",
+        ),
+        few_runs(passing),
+        cold_start(passing),
+        outliers(summary),
+        drift(case, summary),
+        implausible_engine(case),
+        counted_events(passing),
+        ended_early(case),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn failed_runs(summary: &CaseSummary) -> Option<Warning> {
+    let (runs, passed) = (summary.runs?, summary.passed?);
+    if passed == 0 {
+        return Some(Warning {
+            name: "no_passing_run",
+            text: format!("none of {runs} runs passed: no figure"),
+        });
+    }
+    (passed < runs).then(|| Warning { name: "checks_failed", text: format!("{passed} of {runs} passed") })
+}
+
+fn flagged(case: &Case, name: &'static str, what: &str) -> Option<Warning> {
+    let count = case.runs.iter().filter(|run| run.flags.iter().any(|f| f == name)).count();
+    (count > 0).then(|| Warning { name, text: format!("{count} of {} runs {what}", case.runs.len()) })
+}
+
+fn few_runs(passing: &[&Run]) -> Option<Warning> {
+    (1..3)
+        .contains(&passing.len())
+        .then(|| Warning { name: "few_runs", text: "no interval: fewer than 3 passing runs".to_owned() })
+}
+
+fn cold_start(passing: &[&Run]) -> Option<Warning> {
+    let latency = metric::find("client_wall_e2e_s")?;
+    let (first, rest) = passing.split_first()?;
+    let per_token = |run: &Run| {
+        // Per output token, so that a longer answer is not taken for a cold start.
+        let tokens: u64 =
+            run.requests.iter().filter_map(|r| r.output_tokens).map(crate::units::Tokens::get).sum();
+        Some((latency.sample)(run)?.figure()? / tokens.max(1) as f64)
+    };
+    let first = per_token(first)?;
+    let rest: Vec<f64> = rest.iter().filter_map(|run| per_token(run)).collect();
+    let usual = median(&rest)?;
+    (first > COLD_START_FACTOR * usual).then(|| Warning {
+        name: "cold_start_suspected",
+        text: format!(
+            "the first run took {:.1} times as long per token as the rest: warm up longer",
+            first / usual
+        ),
+    })
+}
+
+fn outliers(summary: &CaseSummary) -> Option<Warning> {
+    if summary.outliers.is_empty() {
+        return None;
+    }
+    let numbers: Vec<String> = summary.outliers.iter().map(ToString::to_string).collect();
+    Some(Warning {
+        name: "outliers",
+        text: format!("far off the rest, and kept: run {}", numbers.join(", ")),
+    })
+}
+
+fn drift(case: &Case, summary: &CaseSummary) -> Option<Warning> {
+    let change = summary.drift.as_ref()?.change_over_case;
+    let headline = summary.get(case.regime.headline())?;
+    let interval = headline.interval.as_ref()?;
+    let half_width = (interval.high - interval.low) / 2.0 / headline.value?;
+    (change.abs() > half_width).then(|| Warning {
+        name: "drift",
+        text: format!(
+            "{} over the case, more than the interval's half-width: the machine was not steady",
+            crate::format::percent(Some(change))
+        ),
+    })
+}
+
+fn implausible_engine(case: &Case) -> Option<Warning> {
+    let worst = case.runs.iter().filter_map(metric::implausible_decode).reduce(f64::max)?;
+    Some(Warning {
+        name: "engine_rate_implausible",
+        text: format!(
+            "the engine's counter says {} tok/s: not believed, not averaged",
+            crate::format::short(worst)
+        ),
+    })
+}
+
+fn counted_events(passing: &[&Run]) -> Option<Warning> {
+    let counted = passing
+        .iter()
+        .flat_map(|run| &run.requests)
+        .any(|r| r.token_count_source == Some(TokenCountSource::CountedEvents));
+    counted.then(|| Warning {
+        name: "counted_events",
+        text: "the server does not report token counts: events were counted, which is a lower bound"
+            .to_owned(),
+    })
+}
+
+fn ended_early(case: &Case) -> Option<Warning> {
+    case.ended_early.as_ref().map(|why| Warning { name: "ended_early", text: why.clone() })
+}
