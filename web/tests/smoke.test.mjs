@@ -1,0 +1,34 @@
+// The site as it was built: does it start at all, and is everything it names there?
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { explorer, site } from './harness.mjs';
+import { serve } from './static-server.mjs';
+
+const { open } = explorer();
+
+test('the explorer starts from its own files alone', async (t) => {
+  const { page, server } = await open(t);
+  assert.match(await page.title(), /Dyno/);
+  await page.waitForFunction(() => window.wasmBindings !== undefined);
+  const wasm = server.requests.filter((path) => path.endsWith('.wasm'));
+  assert.equal(new Set(wasm).size, 1, `one WebAssembly module, not ${wasm}`);
+  const elsewhere = await page.evaluate(() =>
+    performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => !name.startsWith(location.origin)),
+  );
+  assert.deepEqual(elsewhere, [], 'nothing is loaded from another host');
+});
+
+test('the test server sends files with their type, replaces answers, and keeps to its folder', async (t) => {
+  const server = await serve(site(), { '/data/broken.json': '{"cut', '/data/gone.json': { status: 410 } });
+  t.after(server.close);
+  const get = async (path) => fetch(new URL(path, server.url));
+  const index = await get('/');
+  assert.equal(index.status, 200);
+  assert.match(index.headers.get('content-type'), /^text\/html/);
+  assert.equal(await (await get('/data/broken.json')).text(), '{"cut');
+  assert.equal((await get('/data/gone.json')).status, 410);
+  assert.equal((await get('/%2e%2e%2fCargo.toml')).status, 404);
+  assert.equal((await get('/absent')).status, 404);
+});

@@ -1,0 +1,121 @@
+//! The command line, in the order of its help.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::check::Stage;
+
+/// Set-up, checks, demo and benchmarks. Every command installs what it lacks into a cache outside the checkout
+/// ($`DYNO_CACHE`, else $`XDG_CACHE_HOME/dyno`, else ~/.cache/dyno) and is safe to run again.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure an engine, publish the result beside results/ and serve the explorer
+    Demo(DemoOptions),
+    /// Run every check: format, lints, tests, the wasm build, the tests in a browser
+    Test(TestOptions),
+    /// Build and start a real engine to measure
+    #[command(subcommand)]
+    Engine(Engine),
+    /// Build the explorer with the data of results/, ready to upload
+    Site(SiteOptions),
+    /// Print figures of speed and size
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Install what the other commands need (they also do it themselves)
+    Setup,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoOptions {
+    /// The engine to measure, such as <http://127.0.0.1:8080>; without it one running on the usual ports, else the
+    /// built-in simulated engine
+    #[arg(long)]
+    pub url: Option<String>,
+    /// Port of the explorer; without it 4173, or any free port if that is taken
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// Measure a real engine with the quick suite too (the simulated one always is)
+    #[arg(long)]
+    pub quick: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TestOptions {
+    /// Run only this stage; may be given more than once
+    #[arg(long = "stage", value_name = "NAME")]
+    pub stages: Vec<Stage>,
+    /// Go on after a stage that failed
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Build llama-server first, so that the tests against a real engine run (always so where $CI is set)
+    #[arg(long)]
+    pub with_engine: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Engine {
+    /// llama-server with `SmolLM2` 135M, on the CPU
+    LlamaCpp(LlamaCppOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct LlamaCppOptions {
+    /// Port to listen on, at 127.0.0.1
+    #[arg(long, default_value_t = 8080)]
+    pub port: u16,
+    /// Build, but do not start
+    #[arg(long)]
+    pub build_only: bool,
+    /// Threads the engine computes with; without it half of the processors, so that the client has its own
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Context in tokens, shared by all slots
+    #[arg(long, default_value_t = 8192)]
+    pub ctx: u32,
+    /// Slots: how many requests are served at once
+    #[arg(long, default_value_t = 4)]
+    pub parallel: u32,
+    /// More arguments for llama-server
+    #[arg(last = true)]
+    pub args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct SiteOptions {
+    /// Folder to write; what it holds is replaced
+    #[arg(long, default_value = "dist")]
+    pub out: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// How much delay the client adds, against the simulated engine
+    Client {
+        /// More arguments for the benchmark
+        #[arg(last = true)]
+        args: Vec<OsString>,
+    },
+    /// Compressed sizes of the built page against its budget
+    Page,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

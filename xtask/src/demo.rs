@@ -1,0 +1,198 @@
+//! `cargo xtask demo`: from an engine to the page, in one command.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::children::{self, Watched};
+use crate::cli::DemoOptions;
+use crate::site::{self, Profile};
+use crate::workshop::Workshop;
+use crate::{process, serve};
+
+/// Exit codes of the collector that the demo tells apart.
+mod exit {
+    pub const DONE: i32 = 0;
+    /// Measured, and something failed its checks: still a result.
+    pub const CHECKS_FAILED: i32 = 1;
+    pub const NO_ENGINE: i32 = 3;
+}
+
+/// What is measured.
+enum Subject {
+    Real { url: String },
+    Simulated { url: String, _server: Watched },
+}
+
+pub fn run(shop: &Workshop, options: &DemoOptions) -> Result<()> {
+    let listener = serve::bind(options.port)?;
+    children::end_with_us()?;
+    let dyno = site::build_dyno(shop, Profile::Release)?;
+    let home = shop.cache.demo();
+    let shards = home.join("shards");
+    fs::create_dir_all(&shards).with_context(|| format!("cannot create {}", shards.display()))?;
+
+    let subject = choose(shop, &dyno, options)?;
+    measure(shop, &dyno, &subject, options.quick, &shards)?;
+    drop(subject);
+
+    let out = home.join("site");
+    site::build(shop, &out)?;
+    let staging = home.join("staging");
+    stage(&[&shop.root.join("results"), &shards], &staging)?;
+    site::publish(shop, &dyno, &staging, &out)?;
+
+    let address = listener.local_addr().context("lost the port of the explorer")?;
+    println!("http://{address}/");
+    eprintln!("demo: the explorer is at http://{address}/ (Ctrl-C ends it)");
+    serve::serve(&listener, &out)
+}
+
+fn choose(shop: &Workshop, dyno: &Path, options: &DemoOptions) -> Result<Subject> {
+    if let Some(url) = &options.url {
+        return Ok(Subject::Real { url: url.clone() });
+    }
+    if let Some(url) = discover(shop, dyno)? {
+        eprintln!("demo: found an engine at {url}");
+        return Ok(Subject::Real { url });
+    }
+    eprintln!(
+        "demo: no engine is running here, so the built-in simulated one is measured; for a real one run"
+    );
+    eprintln!("demo:   cargo xtask engine llama-cpp");
+    simulate(shop, dyno)
+}
+
+/// The engine that `dyno run` would find.
+fn discover(shop: &Workshop, dyno: &Path) -> Result<Option<String>> {
+    let output = shop
+        .command(dyno)
+        .args(["discover", "--json"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start `dyno discover`")?;
+    match output.status.code() {
+        Some(exit::DONE) => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            found(&text)
+                .map(Some)
+                .with_context(|| format!("`dyno discover` printed no address: {}", text.trim()))
+        }
+        Some(exit::NO_ENGINE) => Ok(None),
+        _ => bail!("`dyno discover` failed ({})", output.status),
+    }
+}
+
+fn found(text: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    Some(value.get("url")?.as_str()?.to_owned())
+}
+
+fn simulate(shop: &Workshop, dyno: &Path) -> Result<Subject> {
+    let mut child = shop
+        .command(dyno)
+        .args(["simulate", "--port", "0", "--print-url"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start `dyno simulate`")?;
+    let pipe = child.stdout.take();
+    let server = Watched::new(child);
+    let mut url = String::new();
+    if let Some(pipe) = pipe {
+        BufReader::new(pipe).read_line(&mut url).context("cannot read from `dyno simulate`")?;
+    }
+    let url = url.trim().to_owned();
+    if !url.starts_with("http://") {
+        bail!("`dyno simulate` did not start: see its message above");
+    }
+    Ok(Subject::Simulated { url, _server: server })
+}
+
+fn measure(shop: &Workshop, dyno: &Path, subject: &Subject, quick: bool, shards: &Path) -> Result<()> {
+    // A simulated shard replaces the last one; a real measurement is kept.
+    let (url, quick, name) = match subject {
+        Subject::Real { url } => (url, quick, format!("measured-{}.json", unix_time())),
+        Subject::Simulated { url, .. } => (url, true, "simulated.json".to_owned()),
+    };
+    let shard = shards.join(name);
+    if shard.exists() {
+        fs::remove_file(&shard).with_context(|| format!("cannot replace {}", shard.display()))?;
+    }
+    let mut command = shop.command(dyno);
+    command.args(["run", "--url", url, "--label", "demo", "--out"]).arg(&shard);
+    if quick {
+        command.arg("--quick");
+    }
+    let status = process::status(&mut command)?;
+    match status.code() {
+        Some(exit::DONE) => {}
+        Some(exit::CHECKS_FAILED) => eprintln!("demo: something failed its checks; the page says what"),
+        _ => bail!("`dyno run` failed ({status}): see its message above"),
+    }
+    eprintln!("demo: wrote {}", shard.display());
+    Ok(())
+}
+
+/// Puts the shards of several folders side by side into a fresh one.
+fn stage(folders: &[&Path], staging: &Path) -> Result<()> {
+    if staging.exists() {
+        fs::remove_dir_all(staging).with_context(|| format!("cannot clear {}", staging.display()))?;
+    }
+    for folder in folders {
+        let name = folder.file_name().context("a folder of shards needs a name")?;
+        copy(folder, &staging.join(name))?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &PathBuf) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let path = entry.with_context(|| format!("cannot read {}", from.display()))?.path();
+        let Some(name) = path.file_name() else { continue };
+        let target = to.join(name);
+        if path.is_dir() {
+            copy(&path, &target)?;
+        } else {
+            fs::copy(&path, &target).with_context(|| format!("cannot copy {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn unix_time() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_read_from_what_discover_prints() {
+        assert_eq!(found(r#"{"url": "http://127.0.0.1:8080"}"#).as_deref(), Some("http://127.0.0.1:8080"));
+        assert_eq!(found("nothing"), None);
+        assert_eq!(found("{}"), None);
+    }
+
+    #[test]
+    fn staging_holds_both_folders_and_nothing_old() {
+        let home = tempfile::tempdir().unwrap();
+        let [results, shards, staging] = ["results", "shards", "staging"].map(|name| home.path().join(name));
+        fs::create_dir_all(results.join("llama.cpp/2026-01-02")).unwrap();
+        fs::create_dir_all(&shards).unwrap();
+        fs::create_dir_all(&staging).unwrap();
+        fs::write(results.join("llama.cpp/2026-01-02/a.json"), "1").unwrap();
+        fs::write(shards.join("simulated.json"), "2").unwrap();
+        fs::write(staging.join("old.json"), "3").unwrap();
+        stage(&[&results, &shards], &staging).unwrap();
+        assert!(staging.join("results/llama.cpp/2026-01-02/a.json").is_file());
+        assert!(staging.join("shards/simulated.json").is_file());
+        assert!(!staging.join("old.json").exists());
+    }
+}

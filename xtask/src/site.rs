@@ -1,0 +1,79 @@
+//! The explorer as a folder of static files, with published data under `data/`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use crate::cli::SiteOptions;
+use crate::process;
+use crate::setup::{self, Group, WASM};
+use crate::workshop::Workshop;
+
+/// Where a site has its data, below its root.
+pub const DATA: &str = "data";
+
+/// How the collector is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Quick to build; the tests have built it already.
+    Dev,
+    /// For whatever is measured or large.
+    Release,
+}
+
+/// `cargo xtask site`.
+pub fn run(shop: &Workshop, options: &SiteOptions) -> Result<()> {
+    let out = shop.root.join(&options.out);
+    build(shop, &out)?;
+    let dyno = build_dyno(shop, Profile::Release)?;
+    publish(shop, &dyno, &shop.root.join("results"), &out)?;
+    println!("{}", out.display());
+    Ok(())
+}
+
+/// Builds the explorer into a folder; what was there goes away.
+pub fn build(shop: &Workshop, out: &Path) -> Result<()> {
+    setup::ensure(shop, &[Group::Wasm])?;
+    eprintln!("site: building the explorer (about 3 minutes the first time, seconds later)");
+    // With `--offline` trunk uses the tools it finds or says what it misses, instead of downloading others; cargo
+    // below it then needs all crates at hand.
+    let host = host(shop)?;
+    process::run(shop.command("cargo").args(["fetch", "--quiet", "--target", WASM, "--target", &host]))
+        .context("cannot download the crates of the explorer: check the network, then try again")?;
+    fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+    let mut trunk = shop.command("trunk");
+    trunk.args(["build", "--config", "Trunk.toml", "--offline=true", "--release=true", "--dist"]).arg(out);
+    // Trunk reads this variable as a boolean and fails on the usual `1`.
+    trunk.env_remove("NO_COLOR");
+    process::run(&mut trunk)
+}
+
+/// Publishes a folder of shards as the data of a site.
+pub fn publish(shop: &Workshop, dyno: &Path, shards: &Path, site: &Path) -> Result<()> {
+    let data = site.join(DATA);
+    eprintln!("site: publishing {} to {}", shards.display(), data.display());
+    process::run(shop.command(dyno).arg("publish").arg(shards).arg("--out").arg(&data))
+}
+
+/// Builds the collector and says where it is.
+pub fn build_dyno(shop: &Workshop, profile: Profile) -> Result<PathBuf> {
+    let mut cargo = shop.command("cargo");
+    cargo.args(["build", "--package", "dyno", "--bin", "dyno"]);
+    let folder = match profile {
+        Profile::Dev => "debug",
+        Profile::Release => {
+            eprintln!("site: building the collector (about 3 minutes the first time, seconds later)");
+            cargo.arg("--release");
+            "release"
+        }
+    };
+    process::run(&mut cargo)?;
+    Ok(shop.target.join(folder).join("dyno").with_extension(std::env::consts::EXE_EXTENSION))
+}
+
+fn host(shop: &Workshop) -> Result<String> {
+    let text = process::capture(shop.command("rustc").arg("-vV"))?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc does not say what machine it is for")?.to_owned())
+}
