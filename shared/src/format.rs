@@ -22,7 +22,8 @@ pub fn significant(x: f64, digits: usize) -> String {
     // `{:e}` rounds to the asked digits, so 9.996 becomes 1.00e1 and its exponent is right.
     let scientific = format!("{x:.*e}", digits - 1);
     let exponent: i32 = scientific.rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0);
-    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
+    let digits = i32::try_from(digits).unwrap_or(i32::MAX);
+    let decimals = usize::try_from(digits.saturating_sub(1).saturating_sub(exponent)).unwrap_or(0);
     let rounded: f64 = scientific.parse().unwrap_or(x);
     group_thousands(&format!("{rounded:.decimals$}"))
 }

@@ -8,6 +8,7 @@ pub mod format;
 pub mod index;
 pub mod metric;
 pub mod privacy;
+pub mod query;
 pub mod record;
 pub mod shard;
 pub mod statistics;

@@ -9,7 +9,7 @@ mod warning;
 pub use warning::Warning;
 
 use crate::metric::{METRICS, Metric, Sample};
-use crate::statistics::bootstrap::{Bootstrap, BootstrapInterval, IntervalKind};
+use crate::statistics::bootstrap::{Bootstrap, BootstrapInterval};
 use crate::statistics::drift::{Drift, drift};
 use crate::statistics::{detectable, moments, outlier, rate};
 use crate::submission::{Case, Run};
@@ -177,11 +177,7 @@ fn describe(interval: BootstrapInterval) -> Interval {
     Interval {
         low: interval.low,
         high: interval.high,
-        kind: match interval.kind {
-            IntervalKind::Expanded => "95 % bootstrap, expanded",
-            IntervalKind::Percentile => "95 % bootstrap, percentile",
-        }
-        .to_owned(),
+        kind: format!("95 % bootstrap, {}", interval.kind.name()),
     }
 }
 

@@ -149,7 +149,7 @@ mod tests {
             match metric.family {
                 Family::Client => assert!(metric.tag.starts_with("client_wall_"), "{}", metric.tag),
                 Family::Engine | Family::Both => {
-                    assert!(!metric.tag.starts_with("client_wall_"), "{}", metric.tag)
+                    assert!(!metric.tag.starts_with("client_wall_"), "{}", metric.tag);
                 }
             }
             let suffix = match metric.unit {

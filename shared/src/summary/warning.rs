@@ -3,6 +3,7 @@
 use super::CaseSummary;
 use crate::metric;
 use crate::record::TokenCountSource;
+use crate::statistics::Interval;
 use crate::statistics::quantile::median;
 use crate::submission::{Case, Run, flag};
 
@@ -97,15 +98,16 @@ fn outliers(summary: &CaseSummary) -> Option<Warning> {
 }
 
 fn drift(case: &Case, summary: &CaseSummary) -> Option<Warning> {
-    let change = summary.drift.as_ref()?.change_over_case;
+    let drift = summary.drift.as_ref()?;
     let headline = summary.get(case.regime.headline())?;
     let interval = headline.interval.as_ref()?;
-    let half_width = (interval.high - interval.low) / 2.0 / headline.value?;
-    (change.abs() > half_width).then(|| Warning {
+    let half_width =
+        Interval { low: interval.low, high: interval.high }.relative_half_width(headline.value?)?;
+    drift.exceeds(half_width).then(|| Warning {
         name: "drift",
         text: format!(
             "{} over the case, more than the interval's half-width: the machine was not steady",
-            crate::format::percent(Some(change))
+            crate::format::percent(Some(drift.change_over_case))
         ),
     })
 }
