@@ -393,8 +393,9 @@ pub struct StatedComparison {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Reproducibility {
-    /// How often the prompt was sent.
-    pub attempts: u32,
+    /// How often the prompt was sent; unknown where a source does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
     /// Whether all answers were the same.
     pub identical: bool,
     /// Characters up to the first difference.

@@ -119,6 +119,18 @@ pub(super) const STEADY: Metric = Metric {
     sample: steady,
 };
 
+pub(super) const TWO_LENGTH: Metric = Metric {
+    tag: "client_wall_two_length_decode_tok_s",
+    title: "decode rate from two lengths",
+    unit: Unit::TokensPerSecond,
+    better: Better::Higher,
+    family: Family::Client,
+    formula: "(n − 1) / (t_n − t_1)",
+    meaning: "The same prompt timed at two output lengths, 1 and n tokens, so that prefill cancels. Works without \
+              streaming. Both requests are preceded by the same priming, so that they share no cache state.",
+    sample: two_length,
+};
+
 pub(super) const CONNECT: Metric = Metric {
     tag: "client_wall_connect_s",
     title: "connection set-up",
@@ -220,6 +232,21 @@ fn steady(run: &Run) -> Option<Sample> {
     Some(Sample::Rate { amount: tokens, over: window })
 }
 
+/// See [`TWO_LENGTH`]: a run of exactly two requests of one prompt, one of which has one output token.
+fn two_length(run: &Run) -> Option<Sample> {
+    let [a, b] = run.requests.as_slice() else { return None };
+    let tokens = |r: &RequestRecord| r.output_tokens.map(Tokens::get);
+    let (one, many) = if tokens(a)? <= tokens(b)? { (a, b) } else { (b, a) };
+    let same_prompt = one.prompt_sha256.is_some() && one.prompt_sha256 == many.prompt_sha256;
+    if !same_prompt || tokens(one)? != 1 {
+        return None;
+    }
+    let took = |r: &RequestRecord| Some((r.t_end_s? - r.t_send_s?).0);
+    let (rest, longer) = ((tokens(many)? - 1) as f64, took(many)? - took(one)?);
+    TokensPerSecond::over(rest, Seconds(longer))?;
+    Some(Sample::Rate { amount: rest, over: longer })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,5 +329,20 @@ mod tests {
         for metric in [&DECODE, &AGGREGATE, &BATCH_DECODE, &STEADY] {
             assert_eq!(figure(metric, &both), None, "{}", metric.tag);
         }
+    }
+
+    #[test]
+    fn two_lengths_of_one_prompt_cancel_the_prefill() {
+        let mut both = run(1, 1, 0.5);
+        both.requests.push(run(1, 101, 2.5).requests.remove(0));
+        assert_eq!(figure(&TWO_LENGTH, &both), None, "nothing says that the prompts are the same");
+        for request in &mut both.requests {
+            request.prompt_sha256 = Some("ab".into());
+        }
+        close(figure(&TWO_LENGTH, &both), 50.0);
+        both.requests.swap(0, 1);
+        close(figure(&TWO_LENGTH, &both), 50.0);
+        both.requests[1].output_tokens = Some(Tokens(2));
+        assert_eq!(figure(&TWO_LENGTH, &both), None);
     }
 }

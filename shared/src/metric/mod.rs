@@ -112,6 +112,7 @@ pub const METRICS: &[&Metric] = &[
     &client::AGGREGATE,
     &client::BATCH_DECODE,
     &client::STEADY,
+    &client::TWO_LENGTH,
     &client::CONNECT,
     &client::QUEUE,
     &engine::PREFILL,
