@@ -95,7 +95,7 @@ fn found(text: &str) -> Option<String> {
 fn simulate(shop: &Workshop, dyno: &Path) -> Result<Subject> {
     let mut child = shop
         .command(dyno)
-        .args(["simulate", "--port", "0", "--print-url"])
+        .args(["simulate", "--port", "0"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
