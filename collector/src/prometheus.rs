@@ -1,0 +1,171 @@
+//! Prometheus text exposition → samples. Pure and total: a line that is not one is left out and counted.
+//!
+//! Reads format 0.0.4 and what OpenMetrics adds to a line (timestamps and exemplars, both ignored).
+
+/// One line of an exposition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// The metric's name.
+    pub name: String,
+    /// Its labels in the order of the line, unescaped.
+    pub labels: Vec<(String, String)>,
+    /// Its value; may be NaN or infinite.
+    pub value: f64,
+}
+
+/// All samples of one exposition.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Samples {
+    /// In the order of the text.
+    pub samples: Vec<Sample>,
+    /// Lines that were neither samples, comments nor blank.
+    pub malformed: usize,
+}
+
+impl Samples {
+    /// Reads an exposition. Never fails: what cannot be read is counted in [`Samples::malformed`].
+    pub fn parse(text: &str) -> Self {
+        let mut parsed = Self::default();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            match sample(line) {
+                Some(sample) => parsed.samples.push(sample),
+                None => parsed.malformed += 1,
+            }
+        }
+        parsed
+    }
+
+    /// The sum over every label set of this name; `None` where the name is missing or any value is not finite.
+    pub fn sum(&self, name: &str) -> Option<f64> {
+        let mut values = self.samples.iter().filter(|sample| sample.name == name).map(|sample| sample.value);
+        let first = values.next()?;
+        let sum = values.fold(first, |sum, value| sum + value);
+        sum.is_finite().then_some(sum)
+    }
+}
+
+/// By how much a counter moved between two reads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Delta {
+    /// It moved by this much, at least 0.
+    Moved(f64),
+    /// It went back: the server was restarted, so what it counted in between is unknown.
+    Reset,
+    /// It was missing in one of the reads.
+    Unknown,
+}
+
+/// `after − before` of a counter.
+pub fn counter_delta(before: Option<f64>, after: Option<f64>) -> Delta {
+    match (before, after) {
+        (Some(before), Some(after)) if after >= before => Delta::Moved(after - before),
+        (Some(_), Some(_)) => Delta::Reset,
+        _ => Delta::Unknown,
+    }
+}
+
+fn sample(line: &str) -> Option<Sample> {
+    let name_end = line.find(|c: char| c == '{' || c.is_whitespace())?;
+    let (name, rest) = line.split_at(name_end);
+    if !is_name(name) {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let (labels, rest) = match rest.strip_prefix('{') {
+        Some(inside) => labels(inside)?,
+        None => (Vec::new(), rest),
+    };
+    let value = rest.split_whitespace().next()?.parse().ok()?;
+    Some(Sample { name: name.to_owned(), labels, value })
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'))
+}
+
+/// The labels after `{`, and what follows the closing brace.
+fn labels(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
+    let mut labels = Vec::new();
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', ',']);
+        if let Some(after) = rest.strip_prefix('}') {
+            return Some((labels, after));
+        }
+        let (name, value) = rest.split_once('=')?;
+        let (value, after) = quoted(value.trim_start().strip_prefix('"')?)?;
+        labels.push((name.trim().to_owned(), value));
+        rest = after;
+    }
+}
+
+/// A label's value up to its closing quote, unescaped, and what follows.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let mut value = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((value, text.get(at + 1..)?)),
+            '\\' => match chars.next()?.1 {
+                'n' => value.push('\n'),
+                other => value.push(other),
+            },
+            other => value.push(other),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn labels_escapes_special_values_timestamps_and_exemplars_are_read() {
+        let parsed = Samples::parse(
+            "# HELP a:b_total words\n# TYPE a:b_total counter\na:b_total 7\n\
+             odd{path=\"C:\\\\x\",say=\"a \\\"b\\\"\\n}\",} NaN 1395066363000\n\
+             hist_bucket{le=\"+Inf\"} +Inf # {trace=\"x\"} 0.5 1.2\n  low -Inf\ngauge 1.5e-3\r\n",
+        );
+        assert_eq!(parsed.malformed, 0);
+        assert_eq!(parsed.samples.len(), 5);
+        assert_eq!(parsed.samples[0].name, "a:b_total");
+        assert_eq!(parsed.samples[1].labels[0], ("path".to_owned(), "C:\\x".to_owned()));
+        assert_eq!(parsed.samples[1].labels[1].1, "a \"b\"\n}");
+        assert!(parsed.samples[1].value.is_nan());
+        assert_eq!(parsed.samples[2].value, f64::INFINITY);
+        assert_eq!(parsed.samples[3].value, f64::NEG_INFINITY);
+        assert_eq!(parsed.sum("gauge"), Some(1.5e-3));
+    }
+
+    #[test]
+    fn what_is_no_sample_is_counted_and_the_rest_is_read() {
+        let parsed = Samples::parse("<html>\nname\nname{a=\"b\nname{a=b} 1\ngood 1\nname x\n");
+        assert_eq!((parsed.samples.len(), parsed.malformed), (1, 5));
+    }
+
+    #[test]
+    fn a_sum_is_over_all_label_sets_and_unknown_where_one_is() {
+        let parsed = Samples::parse("t{e=\"0\"} 3\nt{e=\"1\"} 4\nt_created 1.7e9\nn 1\nn NaN\n");
+        assert_eq!(parsed.sum("t"), Some(7.0));
+        assert_eq!(parsed.sum("n"), None);
+        assert_eq!(parsed.sum("absent"), None);
+    }
+
+    #[test]
+    fn a_counter_never_moves_backwards() {
+        assert_eq!(counter_delta(Some(5.0), Some(8.0)), Delta::Moved(3.0));
+        assert_eq!(counter_delta(Some(5.0), Some(5.0)), Delta::Moved(0.0));
+        assert_eq!(counter_delta(Some(5.0), Some(2.0)), Delta::Reset);
+        assert_eq!(counter_delta(None, Some(2.0)), Delta::Unknown);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[a-z{}=\"\\\\ ,#\n🦊0-9.+]{0,80}") {
+            let lines = text.lines().count();
+            let parsed = Samples::parse(&text);
+            prop_assert!(parsed.samples.len() + parsed.malformed <= lines);
+        }
+    }
+}

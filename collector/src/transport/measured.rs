@@ -1,0 +1,183 @@
+//! The measured path: open, send, observe.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use dyno_shared::record::{RequestError, RequestErrorKind, RequestRecord};
+use dyno_shared::units::Seconds;
+use hyper::Method;
+
+use super::exchange::{Asking, Broken, Exchange, request};
+use super::socket::dial;
+use super::{Target, Timeouts};
+use crate::stream::{Observed, Observer};
+
+/// How long the rest of a body may take after `[DONE]`, so that the server can close in peace.
+const FAREWELL: Duration = Duration::from_millis(250);
+
+/// One request, its body built before anything is timed.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The route, e.g. [`crate::endpoint::openai_chat::PATH`].
+    pub path: &'static str,
+    /// The body.
+    pub body: Bytes,
+    /// Which of the run's concurrent streams this is, from 0.
+    pub stream: u32,
+    /// The run tag that the prompt carries.
+    pub run_tag: String,
+    /// SHA-256 of the prompt, in hex.
+    pub prompt_sha256: Option<String>,
+    /// When the request should start.
+    pub t_due: Option<Instant>,
+}
+
+impl Ask {
+    fn seed(&self, run_start: Instant) -> RequestRecord {
+        RequestRecord {
+            stream: self.stream,
+            run_tag: self.run_tag.clone(),
+            prompt_sha256: self.prompt_sha256.clone(),
+            t_due_s: self.t_due.map(|due| offset(due, run_start)),
+            ..RequestRecord::default()
+        }
+    }
+}
+
+/// A connection of its own for one request, open and idle.
+#[derive(Debug)]
+pub struct Connection {
+    target: Target,
+    exchange: Exchange,
+    set_up: Duration,
+}
+
+/// Opens a connection and times it: look-up, TCP, TLS.
+///
+/// # Errors
+/// [`RequestErrorKind::Connect`] with what to do.
+pub async fn open(target: &Target) -> Result<Connection, RequestError> {
+    let begin = Instant::now();
+    let error = |message| RequestError { kind: RequestErrorKind::Connect, message };
+    let socket = dial(target).await.map_err(|failure| error(failure.explain()))?;
+    let set_up = begin.elapsed();
+    let exchange = Exchange::start(socket).await.map_err(|failure| error(failure.to_string()))?;
+    Ok(Connection { target: target.clone(), exchange, set_up })
+}
+
+/// Opens a connection, sends, and observes to the end. Failures stand in the record.
+pub async fn drive(target: &Target, ask: Ask, run_start: Instant) -> Observed {
+    match open(target).await {
+        Ok(connection) => connection.send(ask, run_start).await,
+        Err(error) => not_sent(&ask, run_start, error),
+    }
+}
+
+/// The record of a request whose connection could not be opened.
+pub fn not_sent(ask: &Ask, run_start: Instant, error: RequestError) -> Observed {
+    let at = offset(Instant::now(), run_start);
+    Observer::new(ask.seed(run_start)).failed(at, error.kind, error.message)
+}
+
+impl Connection {
+    /// How long it took to open.
+    pub fn connect_time(&self) -> Duration {
+        self.set_up
+    }
+
+    /// Sends the one request and observes its answer to the end. Failures stand in the record.
+    pub async fn send(mut self, ask: Ask, run_start: Instant) -> Observed {
+        let mut seed = ask.seed(run_start);
+        seed.connect_s = Some(Seconds(self.set_up.as_secs_f64()));
+        let asking = Asking {
+            method: Method::POST,
+            route: ask.path,
+            body: Some(ask.body),
+            accept: "text/event-stream, application/json",
+        };
+        let request = match request(&self.target, asking) {
+            Ok(request) => request,
+            Err(error) => {
+                let at = offset(Instant::now(), run_start);
+                return Observer::new(seed).failed(at, RequestErrorKind::Protocol, error.to_string());
+            }
+        };
+        let Timeouts { first_byte, idle, .. } = self.target.timeouts();
+        let t_send = Instant::now();
+        seed.t_send_s = Some(offset(t_send, run_start));
+        let mut observer = Observer::new(seed);
+        let response = match self.exchange.send(request, t_send, first_byte).await {
+            Ok(response) => response,
+            Err(broken) => {
+                let (kind, message) = before_headers(broken);
+                return observer.failed(offset(Instant::now(), run_start), kind, message);
+            }
+        };
+        observer.headers(offset(self.exchange.last_read(), run_start), response.status().as_u16());
+        let mut body = response.into_body();
+        loop {
+            let patience = if observer.has_body() { idle } else { first_byte };
+            match self.exchange.bytes(&mut body, patience).await {
+                Ok(Some(bytes)) => observer.bytes(offset(self.exchange.last_read(), run_start), &bytes),
+                Ok(None) => return observer.end(offset(self.exchange.last_read(), run_start)),
+                Err(broken) => {
+                    let (kind, message) = in_body(broken, observer.has_body());
+                    return observer.failed(offset(Instant::now(), run_start), kind, message);
+                }
+            }
+            if observer.is_over() {
+                let at = offset(self.exchange.last_read(), run_start);
+                while let Ok(Some(_)) = self.exchange.bytes(&mut body, FAREWELL).await {}
+                return observer.end(at);
+            }
+        }
+    }
+}
+
+/// Seconds from the start of the run; negative for what came before it.
+fn offset(at: Instant, run_start: Instant) -> Seconds {
+    Seconds(match at.checked_duration_since(run_start) {
+        Some(after) => after.as_secs_f64(),
+        None => -run_start.duration_since(at).as_secs_f64(),
+    })
+}
+
+fn before_headers(broken: Broken) -> (RequestErrorKind, String) {
+    match broken {
+        Broken::Silent(limit) => (
+            RequestErrorKind::FirstByteTimeout,
+            format!("no answer within {} s (--first-byte-timeout)", limit.as_secs_f64()),
+        ),
+        Broken::Closed(cause) => (
+            RequestErrorKind::Disconnected,
+            format!(
+                "the server closed the connection before the first byte of its answer ({cause}): it may be \
+                 overloaded or restarting; the request was not repeated, its log says more"
+            ),
+        ),
+        Broken::NotHttp(cause) => (
+            RequestErrorKind::Protocol,
+            format!("the answer is not HTTP ({cause}): is --url right, and http or https as the server speaks it?"),
+        ),
+    }
+}
+
+fn in_body(broken: Broken, begun: bool) -> (RequestErrorKind, String) {
+    match broken {
+        Broken::Silent(limit) if begun => (
+            RequestErrorKind::IdleTimeout,
+            format!("the stream was silent for {} s (--idle-timeout)", limit.as_secs_f64()),
+        ),
+        Broken::Silent(limit) => (
+            RequestErrorKind::FirstByteTimeout,
+            format!("no byte of the body within {} s of the headers (--first-byte-timeout)", limit.as_secs_f64()),
+        ),
+        Broken::Closed(cause) => (
+            RequestErrorKind::Disconnected,
+            format!("the connection was cut in the middle of the answer ({cause}): the engine's log says more"),
+        ),
+        Broken::NotHttp(cause) => {
+            (RequestErrorKind::Protocol, format!("the body breaks the rules of HTTP ({cause})"))
+        }
+    }
+}
