@@ -1,0 +1,41 @@
+//! `dyno publish`: what the explorer reads, from a folder of shards.
+
+use std::path::PathBuf;
+
+use crate::exit::{Exit, Failure};
+use crate::publish;
+
+/// Turn a folder of shards into what the explorer reads. Bad shards are listed with their reasons and block nothing.
+#[derive(Debug, clap::Args)]
+pub struct PublishArgs {
+    /// The folder of shards; every *.json below it is read.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The folder to write; files of earlier publications in it are replaced.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// Publishes, and says what was left out.
+///
+/// # Errors
+/// If the folder cannot be read or the output cannot be written.
+pub fn run(args: &PublishArgs) -> Result<Exit, Failure> {
+    let publication = publish::publish(&args.folder, &args.out).map_err(Failure::usage)?;
+    for (copy, first) in &publication.duplicates {
+        eprintln!("{copy}: the same as {first}, published once");
+    }
+    let latest = &publication.latest;
+    for rejected in &latest.rejected {
+        eprintln!("{}: rejected: {}", rejected.path, rejected.reason);
+    }
+    let rows: u64 = latest.index.iter().map(|page| page.rows).sum();
+    eprintln!(
+        "published {} submissions with {rows} cases, rejected {}; data version {}",
+        latest.submissions,
+        latest.rejected.len(),
+        latest.data_version
+    );
+    super::print(&format!("{}\n", args.out.join("latest.json").display()))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,20 @@
+//! Dyno's collector: drives a serving engine over HTTP, measures it, and writes one shard.
+
+pub mod calendar;
+pub mod command;
+pub mod endpoint;
+pub mod engine;
+pub mod exit;
+pub mod journal;
+pub mod output;
+pub mod progress;
+pub mod prometheus;
+pub mod protocol;
+pub mod publish;
+pub mod report;
+pub mod simulator;
+pub mod sse;
+pub mod stream;
+pub mod system;
+pub mod transport;
+pub mod workload;

@@ -1,0 +1,93 @@
+//! Finds and reads the shards below a folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dyno_shared::index::Rejected;
+use dyno_shared::shard::{LARGEST_SHARD_BYTES, ShardError, content_id, read};
+use dyno_shared::submission::Submission;
+
+use super::PublishError;
+
+/// A shard that may be published.
+#[derive(Debug)]
+pub struct Shard {
+    /// Its content hash.
+    pub id: String,
+    /// Its exact text.
+    pub text: String,
+    /// What it says.
+    pub submission: Submission,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// The shards, each content once.
+    pub shards: Vec<Shard>,
+    /// What is no shard, with its reason, by path.
+    pub rejected: Vec<Rejected>,
+    /// Paths of shards that are the same as another one's, and that other's.
+    pub duplicates: Vec<(String, String)>,
+}
+
+/// Reads every `*.json` below `folder`, in the order of the paths. What lies below `out` is not looked at.
+pub(super) fn gather(folder: &Path, out: &Path) -> Result<Gathered, PublishError> {
+    let mut paths = Vec::new();
+    // A folder that is not there yet holds nothing that could be taken for a shard.
+    let out = fs::canonicalize(out).ok();
+    list(folder, out.as_deref(), &mut paths)?;
+    paths.sort();
+    let mut gathered = Gathered::default();
+    let mut first_of: BTreeMap<String, String> = BTreeMap::new();
+    for path in paths {
+        let name = relative(folder, &path);
+        match load(&path) {
+            Ok(shard) => match first_of.get(&shard.id) {
+                Some(first) => gathered.duplicates.push((name, first.clone())),
+                None => {
+                    first_of.insert(shard.id.clone(), name);
+                    gathered.shards.push(shard);
+                }
+            },
+            Err(reason) => gathered.rejected.push(Rejected { path: name, reason }),
+        }
+    }
+    Ok(gathered)
+}
+
+fn list(folder: &Path, out: Option<&Path>, paths: &mut Vec<PathBuf>) -> Result<(), PublishError> {
+    let unreadable = |source| PublishError::Unreadable { folder: folder.to_owned(), source };
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if hidden || (kind.is_dir() && out.is_some() && fs::canonicalize(&path).ok().as_deref() == out) {
+            continue;
+        }
+        if kind.is_dir() {
+            list(&path, out, paths)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The path below `folder`, with slashes on every system.
+fn relative(folder: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(folder).unwrap_or(path);
+    below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+fn load(path: &Path) -> Result<Shard, String> {
+    let unreadable = |e: std::io::Error| format!("cannot be read: {e}");
+    if fs::metadata(path).map_err(unreadable)?.len() > LARGEST_SHARD_BYTES as u64 {
+        return Err(ShardError::TooLarge.to_string());
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|e| format!("not UTF-8 text: {}", e.utf8_error()))?;
+    let submission = read(&text).map_err(|e| e.to_string())?;
+    Ok(Shard { id: content_id(&text), text, submission })
+}

@@ -1,0 +1,89 @@
+//! The report of a shard: the table of the method page for the terminal, and the same as JSON.
+
+pub mod json;
+mod raw;
+mod stated;
+pub mod table;
+
+use std::fmt::Write as _;
+
+use dyno_shared::submission::{Case, Evidence, Origin, Submission};
+use dyno_shared::summary::{CaseSummary, summarize};
+
+use table::plain;
+
+/// A case and what its runs say.
+#[derive(Debug)]
+pub struct CaseView<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// Its figures.
+    pub summary: CaseSummary,
+}
+
+/// Every case with its figures, in the order of the shard.
+pub fn views(shard: &Submission) -> Vec<CaseView<'_>> {
+    shard.cases.iter().map(|case| CaseView { case, summary: summarize(case) }).collect()
+}
+
+/// The report for people, at most about 100 columns wide.
+pub fn text(shard: &Submission) -> String {
+    let views = views(shard);
+    let (stated, raw): (Vec<CaseView<'_>>, Vec<CaseView<'_>>) =
+        views.into_iter().partition(|view| view.case.runs.is_empty() && !view.case.stated.is_empty());
+    let mut out = header(shard);
+    raw::write(&mut out, &raw);
+    stated::write(&mut out, &stated, &shard.stated_comparisons);
+    if !shard.notes.is_empty() {
+        out.push_str("\nNotes\n");
+        for note in &shard.notes {
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "  {}", plain(note));
+        }
+    }
+    out
+}
+
+/// What was measured, by whom and how far.
+fn header(shard: &Submission) -> String {
+    let (engine, model) = (&shard.system.engine, &shard.system.model);
+    let mut out = String::new();
+    let what: Vec<&str> = [Some(model.name.as_str()), model.quantisation.as_deref(), Some("on"), Some(&engine.name), engine.version.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let _ = writeln!(out, "{}", plain(&what.join(" ")));
+    let date = shard.provenance.started_at.as_deref().map(|at| at.split('T').next().unwrap_or(at));
+    let origin = match &shard.provenance.origin {
+        Origin::Collected => None,
+        Origin::Imported { tool, .. } => Some(format!("imported from {tool}")),
+        Origin::Transcribed { source, .. } => Some(format!("transcribed from {source}")),
+        Origin::Unknown => Some("unknown origin".to_owned()),
+    };
+    let evidence = match shard.provenance.evidence {
+        Evidence::Raw => "raw runs",
+        Evidence::Summary => "summary only",
+        Evidence::Unknown => "unknown evidence",
+    };
+    let facts: Vec<&str> = [
+        Some(shard.label.as_str()),
+        Some(shard.system.hardware.name.as_str()).filter(|name| !name.is_empty()),
+        date,
+        origin.as_deref(),
+        Some(evidence),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let _ = writeln!(out, "{}", plain(&facts.join(" · ")));
+    if engine.simulated {
+        out.push_str("SIMULATED: these figures are of Dyno's own simulated engine, an instrument and no result\n");
+    }
+    if let Some(why) = &shard.provenance.partial {
+        let _ = writeln!(out, "PARTIAL: {}", plain(why));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

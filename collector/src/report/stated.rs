@@ -1,0 +1,89 @@
+//! The table of a summary without runs: what the source states, under the names that it uses.
+
+use std::fmt::Write as _;
+
+use dyno_shared::format::{UNKNOWN, maybe, short, with_interval};
+use dyno_shared::metric;
+use dyno_shared::submission::StatedComparison;
+use dyno_shared::summary::Estimate;
+
+use super::CaseView;
+use super::table::{Align, Column, draw, plain};
+
+/// Writes the stated figures, then the stated comparisons.
+pub(super) fn write(out: &mut String, views: &[CaseView<'_>], comparisons: &[StatedComparison]) {
+    if !views.is_empty() {
+        out.push('\n');
+        out.push_str(&draw(&columns(views)));
+        let kinds: std::collections::BTreeSet<&str> = views
+            .iter()
+            .flat_map(|view| &view.summary.estimates)
+            .filter_map(|e| Some(e.interval.as_ref()?.kind.as_str()))
+            .collect();
+        let intervals = if kinds.is_empty() {
+            "The source states no interval.".to_owned()
+        } else {
+            format!("Intervals in brackets, as stated: {}.", plain(&kinds.into_iter().collect::<Vec<_>>().join("; ")))
+        };
+        let _ = writeln!(out, "\n{intervals} a to b: the range of the observations, no interval. {UNKNOWN}: not stated.");
+    }
+    if !comparisons.is_empty() {
+        out.push('\n');
+        out.push_str(&draw(&comparison_columns(comparisons)));
+    }
+}
+
+fn columns(views: &[CaseView<'_>]) -> Vec<Column> {
+    let rows: Vec<(&CaseView<'_>, &Estimate)> =
+        views.iter().flat_map(|view| view.summary.estimates.iter().map(move |estimate| (view, estimate))).collect();
+    let cells = |cell: &dyn Fn(&CaseView<'_>, &Estimate) -> String| {
+        rows.iter().map(|(view, estimate)| plain(&cell(view, estimate))).collect::<Vec<_>>()
+    };
+    vec![
+        Column::new("case", "", Align::Left, cells(&|view, _| view.case.id.clone())),
+        Column::new("figure", "", Align::Left, cells(&|_, e| title(e))),
+        Column::new("statistic", "", Align::Left, cells(&|_, e| e.statistic.clone().unwrap_or_else(|| UNKNOWN.into()))),
+        Column::new("value", "", Align::Left, cells(&|_, e| value(e))),
+        Column::new("unit", "", Align::Left, cells(&|_, e| unit(e))),
+        Column::new("n", "", Align::Right, cells(&|_, e| e.n.map_or_else(|| UNKNOWN.into(), |n| n.to_string()))),
+    ]
+}
+
+fn title(estimate: &Estimate) -> String {
+    metric::find(&estimate.metric).map_or_else(|| estimate.metric.clone(), |metric| metric.title.to_owned())
+}
+
+fn unit(estimate: &Estimate) -> String {
+    estimate
+        .unit
+        .clone()
+        .or_else(|| metric::find(&estimate.metric).map(|metric| metric.unit.symbol().to_owned()))
+        .unwrap_or_default()
+}
+
+/// The point with its interval, or the range where there is no interval.
+fn value(estimate: &Estimate) -> String {
+    let range = match (estimate.min, estimate.max) {
+        (Some(min), Some(max)) => Some(format!("{} to {}", short(min), short(max))),
+        _ => None,
+    };
+    let interval = estimate.interval.as_ref().map(|i| (i.low, i.high));
+    match (estimate.value, interval, range) {
+        (Some(_), None, Some(range)) => format!("{}, {range}", maybe(estimate.value)),
+        (None, _, Some(range)) => range,
+        _ => with_interval(estimate.value, interval),
+    }
+}
+
+fn comparison_columns(comparisons: &[StatedComparison]) -> Vec<Column> {
+    let cells = |cell: &dyn Fn(&StatedComparison) -> String| comparisons.iter().map(|c| plain(&cell(c))).collect();
+    let words = |text: &Option<String>| text.clone().unwrap_or_else(|| UNKNOWN.into());
+    vec![
+        Column::new("comparison", "", Align::Left, cells(&|c| format!("{} / {}", c.b, c.a))),
+        Column::new("case", "", Align::Left, cells(&|c| c.case.clone())),
+        Column::new("of", "", Align::Left, cells(&|c| c.metric.clone())),
+        Column::new("ratio", "", Align::Left, cells(&|c| with_interval(c.ratio, c.low.zip(c.high)))),
+        Column::new("p", "", Align::Left, cells(&|c| words(&c.p))),
+        Column::new("n", "", Align::Right, cells(&|c| c.n.map_or_else(|| UNKNOWN.into(), |n| n.to_string()))),
+    ]
+}
