@@ -82,11 +82,20 @@ impl CallError {
 ///
 /// # Errors
 /// When no connection or no whole answer came within the time-outs.
-pub async fn call(target: &Target, method: Method, path: &str, body: Option<Bytes>) -> Result<Reply, CallError> {
-    let broken = |reason: String| CallError::Broken { url: target.url().to_owned(), path: path.to_owned(), reason };
+pub async fn call(
+    target: &Target,
+    method: Method,
+    path: &str,
+    body: Option<Bytes>,
+) -> Result<Reply, CallError> {
+    let broken =
+        |reason: String| CallError::Broken { url: target.url().to_owned(), path: path.to_owned(), reason };
     let limit = target.timeouts().call;
     match tokio::time::timeout(limit, exchange(target, method, path, body, limit)).await {
-        Err(_) => Err(broken(format!("no whole answer within {} s: is the engine overloaded?", limit.as_secs_f64()))),
+        Err(_) => Err(broken(format!(
+            "no whole answer within {} s: is the engine overloaded?",
+            limit.as_secs_f64()
+        ))),
         Ok(Ok(reply)) => Ok(reply),
         Ok(Err(Failure::Dial(reason))) => Err(CallError::Connect { url: target.url().to_owned(), reason }),
         Ok(Err(Failure::Answer(reason))) => Err(broken(reason)),
@@ -161,8 +170,12 @@ async fn exchange(
     let answer = |broken: Broken| {
         Failure::Answer(match broken {
             Broken::Silent(limit) => format!("no answer within {} s", limit.as_secs_f64()),
-            Broken::Closed(cause) => format!("the server closed the connection before its answer was whole ({cause})"),
-            Broken::NotHttp(cause) => format!("the answer is not HTTP ({cause}): is it the port of another program?"),
+            Broken::Closed(cause) => {
+                format!("the server closed the connection before its answer was whole ({cause})")
+            }
+            Broken::NotHttp(cause) => {
+                format!("the answer is not HTTP ({cause}): is it the port of another program?")
+            }
         })
     };
     let socket = dial(target).await.map_err(|failure| Failure::Dial(failure.explain()))?;

@@ -27,7 +27,10 @@ pub(super) struct Asking<'a> {
 }
 
 /// The request, ready to be written.
-pub(super) fn request(target: &Target, asking: Asking<'_>) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
+pub(super) fn request(
+    target: &Target,
+    asking: Asking<'_>,
+) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
     let mut request = Request::builder()
         .method(asking.method)
         .uri(target.path(asking.route))
@@ -59,13 +62,11 @@ pub(super) enum Broken {
 impl Broken {
     fn from_hyper(error: &hyper::Error) -> Self {
         let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        let io_kind = error.source().and_then(|source| source.downcast_ref::<io::Error>()).map(io::Error::kind);
-        let malformed_chunk = matches!(io_kind, Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
-        if error.is_parse() || malformed_chunk {
-            Self::NotHttp(cause)
-        } else {
-            Self::Closed(cause)
-        }
+        let io_kind =
+            error.source().and_then(|source| source.downcast_ref::<io::Error>()).map(io::Error::kind);
+        let malformed_chunk =
+            matches!(io_kind, Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
+        if error.is_parse() || malformed_chunk { Self::NotHttp(cause) } else { Self::Closed(cause) }
     }
 }
 
@@ -108,10 +109,15 @@ impl Exchange {
     }
 
     /// The next bytes of the body, with `None` at its end. Every read postpones the end of patience.
-    pub(super) async fn bytes(&mut self, body: &mut Incoming, patience: Duration) -> Result<Option<Bytes>, Broken> {
+    pub(super) async fn bytes(
+        &mut self,
+        body: &mut Incoming,
+        patience: Duration,
+    ) -> Result<Option<Bytes>, Broken> {
         loop {
             let waited =
-                drive(&mut self.driver, &self.last_read, body.frame(), |last_read| last_read + patience).await;
+                drive(&mut self.driver, &self.last_read, body.frame(), |last_read| last_read + patience)
+                    .await;
             match waited.ok_or(Broken::Silent(patience))? {
                 None => return Ok(None),
                 Some(Err(error)) => return Err(Broken::from_hyper(&error)),

@@ -157,7 +157,9 @@ fn before_headers(broken: Broken) -> (RequestErrorKind, String) {
         ),
         Broken::NotHttp(cause) => (
             RequestErrorKind::Protocol,
-            format!("the answer is not HTTP ({cause}): is --url right, and http or https as the server speaks it?"),
+            format!(
+                "the answer is not HTTP ({cause}): is --url right, and http or https as the server speaks it?"
+            ),
         ),
     }
 }
@@ -170,11 +172,16 @@ fn in_body(broken: Broken, begun: bool) -> (RequestErrorKind, String) {
         ),
         Broken::Silent(limit) => (
             RequestErrorKind::FirstByteTimeout,
-            format!("no byte of the body within {} s of the headers (--first-byte-timeout)", limit.as_secs_f64()),
+            format!(
+                "no byte of the body within {} s of the headers (--first-byte-timeout)",
+                limit.as_secs_f64()
+            ),
         ),
         Broken::Closed(cause) => (
             RequestErrorKind::Disconnected,
-            format!("the connection was cut in the middle of the answer ({cause}): the engine's log says more"),
+            format!(
+                "the connection was cut in the middle of the answer ({cause}): the engine's log says more"
+            ),
         ),
         Broken::NotHttp(cause) => {
             (RequestErrorKind::Protocol, format!("the body breaks the rules of HTTP ({cause})"))

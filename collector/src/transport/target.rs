@@ -45,7 +45,9 @@ pub enum TargetError {
     #[error("`{0}` is no address of an engine: give its root, such as http://127.0.0.1:8080")]
     Malformed(String),
     /// A user name or password in the URL.
-    #[error("the address holds a user name or password: leave it out and pass the key with --api-key or {API_KEY_ENV}")]
+    #[error(
+        "the address holds a user name or password: leave it out and pass the key with --api-key or {API_KEY_ENV}"
+    )]
     Credentials,
     /// A key that cannot be a header.
     #[error("the API key holds characters that a header cannot carry: is there a line break in it?")]
@@ -128,7 +130,8 @@ impl Target {
     /// # Errors
     /// When a header cannot carry it.
     pub fn with_api_key(mut self, key: &str) -> Result<Self, TargetError> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim())).map_err(|_| TargetError::Key)?;
+        let mut value =
+            HeaderValue::from_str(&format!("Bearer {}", key.trim())).map_err(|_| TargetError::Key)?;
         value.set_sensitive(true);
         self.authorization = Some(value);
         Ok(self)
@@ -231,7 +234,16 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused_with_an_example() {
-        for url in ["", "127.0.0.1:8080", "localhost", "ftp://a:1", "http://", "http://a:b", "http://a:99999", "http://a?x=1"] {
+        for url in [
+            "",
+            "127.0.0.1:8080",
+            "localhost",
+            "ftp://a:1",
+            "http://",
+            "http://a:b",
+            "http://a:99999",
+            "http://a?x=1",
+        ] {
             let error = Target::parse(url).unwrap_err();
             assert!(error.to_string().contains("http://127.0.0.1:8080"), "{url}: {error}");
         }

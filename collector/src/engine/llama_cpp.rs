@@ -1,0 +1,154 @@
+//! llama.cpp's `llama-server`.
+
+use dyno_shared::submission::EngineCounters;
+use dyno_shared::system::{Engine as SystemEngine, Model, Setting};
+use dyno_shared::units::Seconds;
+use serde_json::{Value, json};
+
+use super::{Answers, Description, Engine, file_name, gguf_name, number, published_name};
+use crate::endpoint::openai_chat::Optional;
+use crate::prometheus::Samples;
+
+pub(super) const ENGINE: Engine = Engine {
+    name: "llama.cpp",
+    optional: Optional { cache_prompt: true, ..Optional::USUAL },
+    recognise: |answers| {
+        owned_by(&answers.models, "llamacpp") || answers.props["default_generation_settings"].is_object()
+    },
+    describe,
+    counters: |samples| counts_under("llamacpp", samples),
+    tokenize: |_, text| json!({ "content": text }),
+};
+
+/// Whether a list of models says who owns one of them.
+pub(super) fn owned_by(models: &Value, owner: &str) -> bool {
+    models["data"].as_array().into_iter().flatten().any(|entry| entry["owned_by"] == owner)
+}
+
+/// Counters as llama.cpp names them, under any prefix; the simulated engine has the same ones.
+pub(super) fn counts_under(prefix: &str, samples: &Samples) -> Option<EngineCounters> {
+    let total = |name: &str| samples.sum(&format!("{prefix}:{name}"));
+    let counts = EngineCounters {
+        prompt_tokens: total("prompt_tokens_total"),
+        cached_tokens: total("prompt_tokens_cached_total"),
+        prompt_s: total("prompt_seconds_total").map(Seconds),
+        output_tokens: total("tokens_predicted_total"),
+        decode_s: total("tokens_predicted_seconds_total").map(Seconds),
+        draft_tokens: total("spec_decode_num_draft_tokens_total"),
+        accepted_tokens: total("spec_decode_num_accepted_tokens_total"),
+        verify_steps: total("spec_decode_num_drafts_total"),
+        ..EngineCounters::default()
+    };
+    (counts != EngineCounters::default()).then(|| EngineCounters { source: "/metrics".to_owned(), ..counts })
+}
+
+fn describe(answers: &Answers, entry: &Value) -> Description {
+    let Answers { props, slots, metrics, .. } = answers;
+    let mut about = Description::default();
+    let (version, commit) = build(props["build_info"].as_str().unwrap_or_default());
+    about.system = SystemEngine { name: ENGINE.name.to_owned(), version, commit, simulated: false };
+    about.model = model(props, entry);
+
+    let context = props["default_generation_settings"]["n_ctx"].as_u64();
+    about.context_limit_tokens = context.or_else(|| entry["meta"]["n_ctx"].as_u64());
+    if let Some(tokens) = about.context_limit_tokens {
+        let source = if context.is_some() { "/props" } else { "/v1/models" };
+        about.effective("context_limit_tokens", number(tokens), source);
+    }
+    about.total_slots = props["total_slots"].as_u64().and_then(|n| u32::try_from(n).ok());
+    if let Some(slots) = about.total_slots {
+        about.effective("max_running_requests", number(u64::from(slots)), "/props");
+    }
+    if let Some((value, source)) = speculation(props, slots) {
+        about.effective("speculative", value, source);
+    }
+
+    if about.system.version.is_none() {
+        about
+            .warnings
+            .push("llama-server does not know its own build, so the shard has no engine version".to_owned());
+    }
+    if metrics.is_none() {
+        about.warnings.push(
+            "llama-server has no /metrics: start it with --metrics to have its counters, such as the verify steps of \
+             speculative decoding, in the shard"
+                .to_owned(),
+        );
+    }
+    about
+}
+
+/// `b6789-abcdef1` → version and commit. `b0-unknown` is a build outside of git, which knows neither.
+fn build(info: &str) -> (Option<String>, Option<String>) {
+    let (number, commit) = info.split_once('-').unwrap_or((info, ""));
+    let version = Some(number).filter(|n| !n.is_empty() && *n != "b0").map(ToOwned::to_owned);
+    let is_hash = commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (version, is_hash.then(|| commit.to_owned()))
+}
+
+fn model(props: &Value, entry: &Value) -> Model {
+    // The path may hold a user's name: only the file's own name is taken.
+    let file = props["model_path"].as_str().map(file_name).filter(|name| !name.is_empty());
+    let (name, named_quantisation) = match file {
+        Some(file) => gguf_name::read(file),
+        None => (published_name(entry["id"].as_str().unwrap_or_default()).to_owned(), None),
+    };
+    let ftype = props["model_ftype"].as_str().or_else(|| entry["meta"]["ftype"].as_str());
+    Model {
+        name,
+        quantisation: named_quantisation.or_else(|| ftype.and_then(gguf_name::from_ftype)),
+        format: Some("GGUF".to_owned()),
+        size_bytes: entry["meta"]["size"].as_u64(),
+        parameters: entry["meta"]["n_params"].as_u64(),
+        ..Model::default()
+    }
+}
+
+/// Kinds of speculative decoding, or whether there is any, and who says so.
+fn speculation(props: &Value, slots: &Value) -> Option<(Setting, &'static str)> {
+    let types_of = |settings: &Value| settings["params"]["speculative.types"].as_str().map(ToOwned::to_owned);
+    let slot = slots.as_array().into_iter().flatten();
+    let kinds = |types: &str| {
+        let kinds: Vec<&str> =
+            types.split(',').map(str::trim).filter(|kind| !matches!(*kind, "" | "none")).collect();
+        (!kinds.is_empty()).then(|| Setting::Text(kinds.join(",")))
+    };
+    let by_props = types_of(&props["default_generation_settings"]);
+    if let Some(kinds) = by_props.as_deref().and_then(kinds) {
+        return Some((kinds, "/props"));
+    }
+    if let Some(kinds) = slot.clone().find_map(|slot| kinds(&types_of(slot)?)) {
+        return Some((kinds, "/slots"));
+    }
+    match slot.map(|slot| &slot["speculative"]).find_map(Value::as_bool) {
+        Some(on) => Some((Setting::Flag(on), "/slots")),
+        None => by_props.map(|_| (Setting::Flag(false), "/props")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_split_and_an_unknown_one_is_unknown() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(build("b6789-abcdef12"), (some("b6789"), some("abcdef12")));
+        assert_eq!(build("b11434-unknown"), (some("b11434"), None));
+        assert_eq!(build("b0-unknown"), (None, None));
+        assert_eq!(build(""), (None, None));
+    }
+
+    #[test]
+    fn speculation_is_named_where_the_server_names_it() {
+        let with = |types: &str| json!({ "default_generation_settings": { "params": { "speculative.types": types } } });
+        let slot = |on: bool| json!([{ "speculative": on }]);
+        assert_eq!(
+            speculation(&with("none,ngram-simple"), &Value::Null),
+            Some((Setting::Text("ngram-simple".into()), "/props"))
+        );
+        assert_eq!(speculation(&with("none"), &slot(true)), Some((Setting::Flag(true), "/slots")));
+        assert_eq!(speculation(&with("none"), &Value::Null), Some((Setting::Flag(false), "/props")));
+        assert_eq!(speculation(&Value::Null, &Value::Null), None);
+    }
+}
