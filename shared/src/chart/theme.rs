@@ -1,0 +1,170 @@
+//! The inks of figures, as CSS custom properties with a light fallback.
+
+use plotters::style::RGBColor;
+
+/// A custom property that figures draw with. A page sets it to its light or its dark colour; where it
+/// is not set, as in a downloaded file, the light colour stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variable {
+    /// Name of the custom property.
+    pub name: &'static str,
+    /// Colour on a light surface.
+    pub light: &'static str,
+    /// Colour on a dark surface.
+    pub dark: &'static str,
+}
+
+const fn variable(name: &'static str, light: &'static str, dark: &'static str) -> Variable {
+    Variable { name, light, dark }
+}
+
+/// Every custom property of figures. Text has none: it is drawn in `currentColor`.
+///
+/// The series are Okabe and Ito's eight in their order (black, orange, sky blue, bluish green, yellow,
+/// blue, vermillion, reddish purple); where one has less than 3 : 1 against its surface it is
+/// darkened on light, or lightened on dark, until it has.
+pub const VARIABLES: [Variable; 12] = [
+    variable("--chart-surface", "#ffffff", "#16181b"),
+    variable("--chart-muted", "#5c6370", "#9aa2ad"),
+    variable("--chart-axis", "#8a9099", "#6b727c"),
+    variable("--chart-grid", "#e4e6ea", "#2a2e33"),
+    variable("--series-1", "#1b1d1f", "#e8eaed"),
+    variable("--series-2", "#c07f00", "#e69f00"),
+    variable("--series-3", "#2b93d1", "#56b4e9"),
+    variable("--series-4", "#009e73", "#009e73"),
+    variable("--series-5", "#998a00", "#f0e442"),
+    variable("--series-6", "#0072b2", "#1f86c9"),
+    variable("--series-7", "#d55e00", "#d55e00"),
+    variable("--series-8", "#c0689b", "#cc79a7"),
+];
+
+/// How many series have a colour of their own.
+pub const SERIES: usize = 8;
+
+/// What a stroke, a fill or a text is drawn with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ink {
+    /// Text, and lines as strong as text.
+    Text,
+    /// The surface the figure lies on: the inside of hollow marks.
+    Surface,
+    /// Text of second rank.
+    Muted,
+    /// Axis lines and reference lines.
+    Axis,
+    /// Hairlines of grid and rows.
+    Grid,
+    /// A series, by its index in Okabe and Ito's order; counted round after the eighth.
+    Series(usize),
+}
+
+/// Plotters writes colours as `#RRGGBB`. Ours begin with these two bytes, and the third is the ink.
+const SENTINEL: &str = "\"#C0DE";
+
+impl Ink {
+    fn index(self) -> u8 {
+        match self {
+            Self::Text => 0,
+            Self::Surface => 1,
+            Self::Muted => 2,
+            Self::Axis => 3,
+            Self::Grid => 4,
+            Self::Series(i) => 5 + (i % SERIES) as u8,
+        }
+    }
+
+    /// The colour that stands for this ink until [`apply`] names its custom property.
+    pub(super) fn sentinel(self) -> RGBColor {
+        RGBColor(0xC0, 0xDE, self.index())
+    }
+}
+
+/// `svg` with every sentinel colour replaced by `currentColor` or `var(--name, fallback)`.
+///
+/// Only attributes can match: a sentinel begins with a quotation mark, which in text is always escaped.
+pub(super) fn apply(svg: &str) -> String {
+    let mut themed = String::with_capacity(svg.len() + svg.len() / 4);
+    let mut rest = svg;
+    while let Some((before, after)) = rest.split_once(SENTINEL) {
+        themed.push_str(before);
+        themed.push('"');
+        let (code, tail) = after.split_once('"').unwrap_or((after, ""));
+        match u8::from_str_radix(code, 16).ok().and_then(|i| usize::from(i).checked_sub(1)) {
+            Some(i) if i < VARIABLES.len() => {
+                let Variable { name, light, .. } = VARIABLES[i];
+                for part in ["var(", name, ",", light, ")"] {
+                    themed.push_str(part);
+                }
+            }
+            _ => themed.push_str("currentColor"),
+        }
+        themed.push('"');
+        rest = tail;
+    }
+    themed.push_str(rest);
+    themed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn luminance(colour: &str) -> f64 {
+        let channel = |i: usize| {
+            let c = f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap()) / 255.0;
+            if c <= 0.03928 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn marks_have_three_to_one_and_text_has_four_and_a_half() {
+        let surface = VARIABLES[0];
+        for v in VARIABLES {
+            let least = match v.name {
+                "--chart-surface" | "--chart-grid" => continue,
+                "--chart-muted" => 4.5,
+                _ => 3.0,
+            };
+            for (ink, ground) in [(v.light, surface.light), (v.dark, surface.dark)] {
+                assert!(
+                    contrast(ink, ground) >= least,
+                    "{} {ink} on {ground}: {}",
+                    v.name,
+                    contrast(ink, ground)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_ink_finds_its_own_custom_property() {
+        let inks = [
+            (Ink::Surface, "--chart-surface"),
+            (Ink::Muted, "--chart-muted"),
+            (Ink::Axis, "--chart-axis"),
+            (Ink::Grid, "--chart-grid"),
+            (Ink::Series(0), "--series-1"),
+            (Ink::Series(7), "--series-8"),
+            (Ink::Series(8), "--series-1"),
+        ];
+        for (ink, name) in inks {
+            let RGBColor(r, g, b) = ink.sentinel();
+            let themed = apply(&format!("<a fill=\"#{r:02X}{g:02X}{b:02X}\"/>"));
+            assert!(themed.starts_with(&format!("<a fill=\"var({name},#")), "{themed}");
+            assert!(themed.ends_with(")\"/>"), "{themed}");
+        }
+        assert_eq!(apply("<a fill=\"#C0DE00\"/>"), "<a fill=\"currentColor\"/>");
+    }
+
+    #[test]
+    fn a_sentinel_in_a_text_stays_text() {
+        let svg = "<text>&quot;#C0DE05&quot; #C0DE05</text>";
+        assert_eq!(apply(svg), svg);
+    }
+}
