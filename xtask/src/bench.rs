@@ -20,7 +20,11 @@ pub fn client(shop: &Workshop, args: &[OsString]) -> Result<()> {
     example.args(["run", "--release", "--package", "dyno", "--example", "bench_client", "--"]).args(args);
     // The simulated engine runs as a process of its own, so that its work is not the client's.
     example.env("DYNO_BIN", dyno);
-    process::run(&mut example)
+    let status = process::echo(&mut example, |_| {})?;
+    if !status.success() {
+        bail!("the benchmark failed ({status}): see its message above");
+    }
+    Ok(())
 }
 
 /// `cargo xtask bench page`.

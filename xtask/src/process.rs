@@ -1,11 +1,13 @@
 //! Running other programs: output is streamed, errors name the command.
+//!
+//! Our stdout is for results. What other tools say on theirs is talk, and goes to stderr, unless the caller asks for it.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-/// Runs a command with our own input and output.
+/// Runs a command; what it writes is talk.
 ///
 /// # Errors
 /// When it cannot be started or does not exit with 0; the error holds the command line.
@@ -17,8 +19,9 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command with our own input and output, and leaves it to the caller what its exit means.
+/// As [`run`], and leaves it to the caller what the exit means.
 pub fn status(command: &mut Command) -> Result<ExitStatus> {
+    command.stdout(Stdio::from(io::stderr()));
     command.status().with_context(|| format!("cannot start `{}`", describe(command)))
 }
 
