@@ -94,9 +94,19 @@ impl Slots {
         Self { turns: Arc::new(Semaphore::new(count)), floor: Mutex::new(floor) }
     }
 
+    /// A slot that is free now; `None` when there is none or others wait.
+    pub fn seat_now(self: &Arc<Self>, prompt: &[u32]) -> Option<Seat> {
+        let turn = Arc::clone(&self.turns).try_acquire_owned().ok()?;
+        self.take(turn, prompt)
+    }
+
     /// Waits for a slot; `None` only when the simulator has gone.
     pub async fn seat(self: &Arc<Self>, prompt: &[u32]) -> Option<Seat> {
         let turn = Arc::clone(&self.turns).acquire_owned().await.ok()?;
+        self.take(turn, prompt)
+    }
+
+    fn take(self: &Arc<Self>, turn: OwnedSemaphorePermit, prompt: &[u32]) -> Option<Seat> {
         let mut floor = lock(&self.floor);
         let Floor { free, cache } = &mut *floor;
         let (place, cached) = cache.look_up(prompt, free);
@@ -188,6 +198,7 @@ mod tests {
         let first = slots.seat(&[1]).await.unwrap();
         let _second = slots.seat(&[2]).await.unwrap();
         let mut third = Box::pin(slots.seat(&[3]));
+        assert!(slots.seat_now(&[3]).is_none());
         let waits = tokio::select! { biased; _ = &mut third => false, () = tokio::task::yield_now() => true };
         assert!(waits, "a third request got one of two slots");
         let slot = first.slot;

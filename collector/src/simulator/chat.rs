@@ -44,6 +44,7 @@ pub async fn answer(
         engine,
         number,
         faults: &faults,
+        arrived_ns: request.arrived_ns,
         keep_alive: request.keep_alive,
         wire,
         seat: None,
@@ -72,6 +73,7 @@ struct Call<'a> {
     engine: &'a Engine,
     number: u64,
     faults: &'a [Fault],
+    arrived_ns: u64,
     keep_alive: bool,
     wire: Wire<'a>,
     seat: Option<Seat>,
@@ -104,9 +106,14 @@ impl<'a> Call<'a> {
         'a: 'b,
     {
         let mut gauge = self.engine.counters.waiting();
-        let seat = self.wire.unless_gone(self.engine.slots.seat(&ask.prompt)).await?.ok_or(Gone)?;
+        // Who finds a free slot is admitted on arrival, so that our own work before this is not time to first token.
+        let (seat, admitted_ns) = if let Some(seat) = self.engine.slots.seat_now(&ask.prompt) {
+            (seat, self.arrived_ns)
+        } else {
+            let seat = self.wire.unless_gone(self.engine.slots.seat(&ask.prompt)).await?;
+            (seat.ok_or(Gone)?, now_ns())
+        };
         gauge.promote();
-        let admitted_ns = now_ns();
         let (slot, cached) = (seat.slot, seat.cached);
         let talk = Talk::new(&self.engine.truth, ask, self.number, self.faults, admitted_ns, cached);
         let chunks = ask.limit.min(ask.stop_at).min(4_096) as usize;
@@ -133,7 +140,7 @@ impl<'a> Call<'a> {
         let lines = Lines::new(self.engine, self.number);
         self.open(&lines).await?;
         let mut talk = self.admit(ask).await?;
-        self.prefill(&lines, talk.due_ns()).await?;
+        self.prefill(&lines, talk.admitted_ns(), talk.due_ns()).await?;
         if let Some(seat) = &self.seat {
             seat.remember(&ask.prompt);
         }
@@ -164,10 +171,10 @@ impl<'a> Call<'a> {
     }
 
     /// Waits for the first token, with signs of life on the way.
-    async fn prefill(&mut self, lines: &Lines, first_ns: u64) -> Result<(), Gone> {
+    async fn prefill(&mut self, lines: &Lines, admitted_ns: u64, first_ns: u64) -> Result<(), Gone> {
         let truth = &self.engine.truth;
         if let Some(every_s) = truth.keep_alive_s {
-            let mut due_ns = now_ns() + ns(every_s);
+            let mut due_ns = admitted_ns + ns(every_s);
             while due_ns < first_ns {
                 self.wire.wait(due_ns).await?;
                 match truth.keep_alive {

@@ -28,7 +28,7 @@ pub struct RequestLog {
     pub request_id: Option<String>,
     /// When the last byte of the request had been read.
     pub arrived_ns: u64,
-    /// When the request got a slot; `None` when it never did.
+    /// When the request got a slot: on arrival when one was free; `None` when it never did.
     pub admitted_ns: Option<u64>,
     /// The slot.
     pub slot: Option<usize>,

@@ -14,8 +14,8 @@
 //! | `GET /v1/simulator/truth` | the truth |
 //! | `GET /v1/simulator/log?since=N` | what was sent, for chat requests numbered above N |
 //!
-//! Times: a request that gets a slot at `t` has its first token due at `t + overhead + uncached prompt tokens ÷
-//! prefill rate`, and each further chunk a step later. Deadlines are sums of planned spans and never of what a
+//! Times: a request that gets a slot at `t` (on arrival of its last byte when one is free) has its first token due
+//! at `t + overhead + uncached prompt tokens ÷ prefill rate`, and each further chunk a step later. Deadlines are sums of planned spans and never of what a
 //! clock said, so that lateness does not add up. The first chunk has as many tokens as any other.
 
 mod ask;
@@ -58,10 +58,10 @@ pub use truth::{Burst, CachePolicy, InvalidTruth, KeepAlive, Opening, Truth, Usa
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The truth cannot be simulated.
-    #[error("the simulated engine's truth is wrong: {0}")]
+    #[error(transparent)]
     Truth(#[from] InvalidTruth),
     /// No thread for its timer.
-    #[error("no thread for the simulated engine's timer: {0}")]
+    #[error("the system gives no thread for the simulated engine's timer; end some processes and try again")]
     Thread(#[from] io::Error),
 }
 

@@ -43,6 +43,11 @@ impl<'a> Schedule<'a> {
         self.prefill_s
     }
 
+    /// When the request got its slot.
+    pub fn admitted_ns(&self) -> u64 {
+        self.admitted_ns
+    }
+
     /// When the next step is due.
     pub fn due_ns(&self) -> u64 {
         self.admitted_ns.saturating_add(ns(self.next_s))

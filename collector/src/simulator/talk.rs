@@ -115,6 +115,11 @@ impl<'a> Talk<'a> {
         Turn::Say { reasoning, tokens, due_ns: step.due_ns }
     }
 
+    /// When the request got its slot.
+    pub fn admitted_ns(&self) -> u64 {
+        self.schedule.admitted_ns()
+    }
+
     /// When the next chunk is due; before the first turn, the time of the first token.
     pub fn due_ns(&self) -> u64 {
         self.schedule.due_ns()

@@ -134,7 +134,7 @@ impl Default for Truth {
 
 /// A truth that nothing can be simulated from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field} is {found}: give {wanted}")]
+#[error("the simulated engine's {field} is {found}; give {wanted}")]
 pub struct InvalidTruth {
     field: &'static str,
     found: String,
