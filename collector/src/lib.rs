@@ -1,6 +1,7 @@
 //! Dyno's collector: drives a serving engine over HTTP, measures it, and writes one shard.
 
 pub mod calendar;
+pub mod cli;
 pub mod command;
 pub mod endpoint;
 pub mod engine;

@@ -1,7 +1,9 @@
 //! One file for each subcommand.
 
+pub mod discover;
 pub mod publish;
 pub mod report;
+pub mod run;
 pub mod schema;
 pub mod simulate;
 pub mod validate;

@@ -31,6 +31,11 @@ impl Patience {
         self.failed = 0;
     }
 
+    /// Whether the last connection could not be opened.
+    pub fn is_lost(&self) -> bool {
+        self.lost > 0
+    }
+
     /// A request of the case has ended.
     pub fn after(&mut self, request: &RequestRecord) -> Next {
         let Some(error) = &request.error else {

@@ -134,8 +134,9 @@ fn legend(views: &[CaseView<'_>]) -> String {
         format!("Intervals in brackets: {}.", kinds.into_iter().collect::<Vec<_>>().join("; "))
     };
     format!(
-        "{intervals} runs: passed/recorded. spread: standard deviation over mean.\n\
-         detects: the smallest difference that a comparison of as many runs would find. {UNKNOWN}: unknown.\n"
+        "{intervals} runs: passed/recorded.\n\
+         spread: standard deviation over mean. detects: the smallest difference that a comparison of as many\n\
+         runs would find. {UNKNOWN}: unknown.\n"
     )
 }
 

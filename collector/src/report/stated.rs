@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dyno_shared::format::{UNKNOWN, maybe, short, with_interval};
+use dyno_shared::format::UNKNOWN;
 use dyno_shared::metric;
 use dyno_shared::submission::StatedComparison;
 use dyno_shared::summary::Estimate;
@@ -25,7 +25,7 @@ pub(super) fn write(out: &mut String, views: &[CaseView<'_>], comparisons: &[Sta
         } else {
             format!("Intervals in brackets, as stated: {}.", plain(&kinds.into_iter().collect::<Vec<_>>().join("; ")))
         };
-        let _ = writeln!(out, "\n{intervals} a to b: the range of the observations, no interval. {UNKNOWN}: not stated.");
+        let _ = writeln!(out, "\n{intervals}\na to b: the range of the observations, not an interval. {UNKNOWN}: not stated.");
     }
     if !comparisons.is_empty() {
         out.push('\n');
@@ -61,18 +61,19 @@ fn unit(estimate: &Estimate) -> String {
         .unwrap_or_default()
 }
 
-/// The point with its interval, or the range where there is no interval.
+/// The point with its interval, or the range where there is no interval; all digits that were stated.
 fn value(estimate: &Estimate) -> String {
-    let range = match (estimate.min, estimate.max) {
-        (Some(min), Some(max)) => Some(format!("{} to {}", short(min), short(max))),
-        _ => None,
-    };
     let interval = estimate.interval.as_ref().map(|i| (i.low, i.high));
-    match (estimate.value, interval, range) {
-        (Some(_), None, Some(range)) => format!("{}, {range}", maybe(estimate.value)),
-        (None, _, Some(range)) => range,
-        _ => with_interval(estimate.value, interval),
+    let range = estimate.min.zip(estimate.max).map(|(min, max)| format!("{min} to {max}"));
+    match (estimate.value, range) {
+        (Some(value), Some(range)) if interval.is_none() => format!("{value}, {range}"),
+        (Some(value), _) => exact(value, interval),
+        (None, range) => range.unwrap_or_else(|| UNKNOWN.to_owned()),
     }
+}
+
+fn exact(value: f64, interval: Option<(f64, f64)>) -> String {
+    interval.map_or_else(|| value.to_string(), |(low, high)| format!("{value} ({low}–{high})"))
 }
 
 fn comparison_columns(comparisons: &[StatedComparison]) -> Vec<Column> {
@@ -82,7 +83,7 @@ fn comparison_columns(comparisons: &[StatedComparison]) -> Vec<Column> {
         Column::new("comparison", "", Align::Left, cells(&|c| format!("{} / {}", c.b, c.a))),
         Column::new("case", "", Align::Left, cells(&|c| c.case.clone())),
         Column::new("of", "", Align::Left, cells(&|c| c.metric.clone())),
-        Column::new("ratio", "", Align::Left, cells(&|c| with_interval(c.ratio, c.low.zip(c.high)))),
+        Column::new("ratio", "", Align::Left, cells(&|c| c.ratio.map_or_else(|| UNKNOWN.into(), |ratio| exact(ratio, c.low.zip(c.high))))),
         Column::new("p", "", Align::Left, cells(&|c| words(&c.p))),
         Column::new("n", "", Align::Right, cells(&|c| c.n.map_or_else(|| UNKNOWN.into(), |n| n.to_string()))),
     ]

@@ -1,0 +1,80 @@
+//! The command line: subcommands in the order of the help.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::command::discover::DiscoverArgs;
+use crate::command::publish::PublishArgs;
+use crate::command::report::ReportArgs;
+use crate::command::run::RunArgs;
+use crate::command::simulate::SimulateArgs;
+use crate::command::validate::ValidateArgs;
+use crate::command::{discover, publish, report, run, schema, simulate, validate};
+use crate::exit::{Exit, Failure};
+
+/// A dynamometer for LLM serving engines: prefill, decode and time to first token as separate regimes, with intervals.
+///
+/// stdout is data, stderr is talk. Exit codes: 0 done, 1 measured and something failed its checks, 2 wrong usage or
+/// input, 3 the endpoint failed.
+#[derive(Debug, Parser)]
+#[command(name = "dyno", version, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure a running engine and write one shard.
+    Run(Box<RunArgs>),
+    /// Show the table of a shard.
+    Report(ReportArgs),
+    /// Check shards before they are published.
+    Validate(ValidateArgs),
+    /// Turn a folder of shards into what the explorer reads.
+    Publish(PublishArgs),
+    /// Look for engines on this machine.
+    Discover(DiscoverArgs),
+    /// Serve a simulated engine with a known truth.
+    Simulate(Box<SimulateArgs>),
+    /// Print the JSON Schema of the shard.
+    #[command(hide = true)]
+    Schema,
+}
+
+impl Command {
+    /// Runs it; an error is said once, on stderr.
+    pub fn execute(&self) -> ExitCode {
+        let outcome = match self {
+            Self::Run(args) => run::run(args),
+            Self::Report(args) => report::run(args),
+            Self::Validate(args) => validate::run(args),
+            Self::Publish(args) => publish::run(args),
+            Self::Discover(args) => discover::run(args),
+            Self::Simulate(args) => simulate::run(args).map(|()| Exit::Done).map_err(Failure::from),
+            Self::Schema => schema::run(),
+        };
+        match outcome {
+            Ok(exit) => exit.into(),
+            Err(Failure { exit, error }) => {
+                eprintln!("error: {error:#}");
+                exit.into()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,284 @@
+//! `dyno run`: measures a running engine and writes one shard.
+
+mod assemble;
+mod command_line;
+mod locate;
+mod options;
+mod place;
+mod suite;
+mod unfinished;
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use anyhow::Context as _;
+use dyno_shared::shard;
+use dyno_shared::submission::Submission;
+use dyno_shared::system::Hardware;
+use dyno_shared::validate::validate;
+
+pub(super) use locate::nothing_found;
+pub use options::RunArgs;
+
+use crate::calendar::unix_seconds;
+use crate::endpoint::openai_chat::Optional;
+use crate::engine::{Identified, identify};
+use crate::exit::{Exit, Failure};
+use crate::journal::{Details, Header, Journal};
+use crate::output::write_whole;
+use crate::protocol::{Clock, Ending, Ledger, Measurement, Plan, Rig, Trial, trial};
+use crate::transport::Target;
+use crate::{report, system, transport};
+
+/// Measures, writes the shard, and reports.
+///
+/// # Errors
+/// Wrong usage, an endpoint that fails, a disk that is full: each says what to do.
+pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let runtime = transport::runtime().context("no runtime for the client")?;
+    runtime.block_on(measure(args))
+}
+
+async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
+    let target = locate::target(args).await?;
+    let identified = look_at(args, &target).await?;
+    let optional = args.optional(identified.engine.optional);
+    let hardware = hardware(args, &target);
+    let out = place::out(args, &identified, &hardware);
+    let journal_path = Journal::path_for(&out);
+    // What can be refused is refused before anything is sent.
+    place::refuse(args, &out, &journal_path)?;
+    let found = trial(&target, &identified, optional).await.map_err(|error| {
+        Failure::endpoint(anyhow::anyhow!("{} does not answer as it should: {}", target.url(), error.message))
+    })?;
+    let (mut journal, header, mut ledger) = if args.resume {
+        unfinished::resume(args, &identified, &journal_path)?
+    } else {
+        begin(args, &identified, &found, &journal_path)?
+    };
+    eprintln!("{}", announce(&identified, &header, &ledger));
+
+    let rig = Rig {
+        target: &target,
+        identified: &identified,
+        optional,
+        plan: &header.plan,
+        clock: Clock::at(unix_seconds(SystemTime::now()) - header.started_unix_s),
+    };
+    let samplings = ledger.cases.iter().map(|case| rig.sampling(&case.plan)).collect();
+    let stop = std::pin::pin!(stopped());
+    let ending = Measurement::new(rig, &mut ledger, &mut journal, stop).run().await;
+
+    let measured = assemble::Measured {
+        header: &header,
+        ledger: &ledger,
+        samplings,
+        identified: &identified,
+        hardware,
+        url: (!target.is_loopback()).then(|| target.url()),
+        command: command_line::cleaned(std::env::args().skip(1), !target.is_loopback()),
+        ended_unix_s: unix_seconds(SystemTime::now()),
+        partial: partial(&ending, &ledger),
+    };
+    finish(args, &ending, measured.submission(), &ledger, journal, &out)
+}
+
+/// Waits until the engine is ready, and settles which engine and model are measured.
+async fn look_at(args: &RunArgs, target: &Target) -> Result<Identified, Failure> {
+    locate::wait(args, target).await?;
+    let identified = identify(target, args.model.as_deref()).await.map_err(locate::failure)?;
+    for warning in &identified.warnings {
+        eprintln!("note: {warning}");
+    }
+    Ok(identified)
+}
+
+/// This machine where the engine runs on it; else what the user says.
+fn hardware(args: &RunArgs, target: &Target) -> Hardware {
+    let local = if target.is_loopback() { system::this_machine() } else { Hardware::default() };
+    let name = args.hardware.clone().unwrap_or_else(|| local.name.clone());
+    let name = if name.is_empty() { "unknown machine".to_owned() } else { name };
+    Hardware { name, ..local }
+}
+
+/// A new measurement: its plan, its journal, and nothing measured yet.
+fn begin(
+    args: &RunArgs,
+    identified: &Identified,
+    found: &Trial,
+    journal_path: &Path,
+) -> Result<(Journal, Header, Ledger), Failure> {
+    let context = args.context.or(identified.context_limit_tokens);
+    let suite::Choice { cases, notes } = suite::choose(args, context)?;
+    for note in &notes {
+        eprintln!("note: {note}");
+    }
+    let started = unix_seconds(SystemTime::now());
+    let plan = Plan {
+        series: args.series.clone().unwrap_or_else(|| place::series(started)),
+        seed: args.seed.unwrap_or(options::SEED),
+        cases,
+        chars_per_token: found.chars_per_token,
+        unexpected_script: args.unexpected_script(),
+        keep_output: args.keep_output,
+    };
+    let mut details = args.details();
+    details.notes = notes;
+    if !found.measured && plan.cases.iter().any(|case| case.prompt_tokens.is_some()) {
+        details.notes.push("the engine does not count prompt tokens: long prompts have about the length aimed at".to_owned());
+    }
+    let ledger = Ledger::new(&plan.cases);
+    let engine = unfinished::engine_line(identified);
+    let header = Header::new(started, plan, engine, identified.model_id.clone(), details);
+    let journal = Journal::create(journal_path, &header, args.force).map_err(Failure::usage)?;
+    Ok((journal, header, ledger))
+}
+
+fn announce(identified: &Identified, header: &Header, ledger: &Ledger) -> String {
+    let recorded = ledger.recorded();
+    let runs: u64 = header.plan.cases.iter().map(|case| u64::from(case.runs)).sum();
+    let done = if recorded > 0 { format!(", {recorded} of them done before") } else { String::new() };
+    format!(
+        "measuring {} on {}: {} cases, {runs} runs{done}",
+        identified.model.name,
+        header.engine,
+        header.plan.cases.len()
+    )
+}
+
+/// Completes at Ctrl-C or SIGTERM.
+async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without a handler the default action ends the process, and the journal keeps the runs.
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+/// Why the shard is only a part, if it is.
+fn partial(ending: &Ending, ledger: &Ledger) -> Option<String> {
+    let planned: u64 = ledger.cases.iter().map(|case| u64::from(case.plan.runs)).sum();
+    let so_far = format!("after {} of {planned} runs", ledger.recorded());
+    match ending {
+        Ending::Complete => None,
+        Ending::Stopped => Some(format!("stopped by the user {so_far}")),
+        Ending::Lost(why) => Some(format!("ended {so_far}: {why}")),
+        Ending::Unkept(_) => Some(format!("ended {so_far}: a run could not be written to the journal")),
+    }
+}
+
+/// Writes the shard, removes the journal of a complete one, shows the table and says what to do next.
+fn finish(
+    args: &RunArgs,
+    ending: &Ending,
+    shard: Submission,
+    ledger: &Ledger,
+    journal: Journal,
+    out: &Path,
+) -> Result<Exit, Failure> {
+    if let Ending::Unkept(error) = ending {
+        return Err(Failure::usage(anyhow::anyhow!("{error}")));
+    }
+    if ledger.recorded() == 0 && !matches!(ending, Ending::Complete) {
+        // Nothing is lost that is not made again in a moment.
+        journal.remove().context("cannot remove the empty journal")?;
+        return match ending {
+            Ending::Lost(why) => Err(Failure::endpoint(anyhow::anyhow!("nothing was measured: {why}"))),
+            _ => {
+                eprintln!("stopped before the first recorded run: no file was written");
+                Ok(Exit::ChecksFailed)
+            }
+        };
+    }
+    write_shard(&shard, out, args.force || args.resume, journal.path())?;
+    eprintln!("\n{}", report::text(&shard));
+    let resume = format!("dyno run --resume --out {}", command_line::quoted(&out.to_string_lossy()));
+    let exit = match ending {
+        Ending::Complete => {
+            journal.remove().context("cannot remove the journal; the shard is written")?;
+            eprintln!("{}", next_steps(&shard, out));
+            complete_exit(&shard, ledger)
+        }
+        Ending::Lost(why) => {
+            eprintln!("error: {why}\nwhat was measured is in {}; when the engine is back: {resume}", out.display());
+            Exit::Endpoint
+        }
+        Ending::Stopped | Ending::Unkept(_) => {
+            eprintln!("stopped; what was measured is in {}; to go on: {resume}", out.display());
+            Exit::ChecksFailed
+        }
+    };
+    if args.json {
+        super::print_json(&report::json::report(&out.to_string_lossy(), &shard))?;
+    } else {
+        super::print(&format!("{}\n", out.display()))?;
+    }
+    Ok(exit)
+}
+
+/// Writes the shard if it may be published; the journal stays where it may not, or cannot be written.
+fn write_shard(shard: &Submission, out: &Path, replace: bool, journal: &Path) -> Result<(), Failure> {
+    let kept = || format!("no run is lost: they are in {}; go on with --resume", journal.display());
+    let problems = validate(shard);
+    if !problems.is_empty() {
+        let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        return Err(Failure::usage(anyhow::anyhow!("{}", list.join("\n")).context(kept())));
+    }
+    let text = shard::write(shard).with_context(kept)?;
+    write_whole(out, text.as_bytes(), replace).map_err(anyhow::Error::from).with_context(kept)?;
+    Ok(())
+}
+
+/// A complete measurement in which nothing was answered is the endpoint's failure, not that of a check.
+fn complete_exit(shard: &Submission, ledger: &Ledger) -> Exit {
+    let answered = |run: &dyno_shared::submission::Run| run.requests.iter().all(|request| request.error.is_none());
+    let runs = || shard.cases.iter().flat_map(|case| &case.runs);
+    if !runs().any(answered) {
+        eprintln!("error: no request was answered; the reasons stand above. Check the engine and its log");
+        return Exit::Endpoint;
+    }
+    if ledger.failed() > 0 || !ledger.is_complete() { Exit::ChecksFailed } else { Exit::Done }
+}
+
+fn next_steps(shard: &Submission, out: &Path) -> String {
+    let file = command_line::quoted(&out.to_string_lossy());
+    let share = if shard.system.engine.simulated {
+        "it is simulated: try things with it, but do not submit it".to_owned()
+    } else {
+        "to share it, put it below results/ and open a pull request with that one file".to_owned()
+    };
+    format!("wrote {file}\n  dyno report {file}   shows this table again\n  {share}")
+}
+
+impl RunArgs {
+    /// What the user says of the submission.
+    fn details(&self) -> Details {
+        Details {
+            label: self.label.clone(),
+            hardware: self.hardware.clone(),
+            model_name: self.model_name.clone(),
+            quantisation: self.quantisation.clone(),
+            engine_name: self.engine_name.clone(),
+            submitter: self.submitter.clone(),
+            set: self.set.clone(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The fields that are sent: those that the engine takes, without those that the user leaves out.
+    fn optional(&self, of_engine: Optional) -> Optional {
+        let mut optional = of_engine;
+        for field in self.omit.fields() {
+            optional.omit(field);
+        }
+        optional
+    }
+}

@@ -1,0 +1,220 @@
+//! Makes the shard of what was measured, with nothing private in it.
+
+use dyno_shared::privacy::scrub;
+use dyno_shared::record::RequestRecord;
+use dyno_shared::submission::{Case, Evidence, Origin, Provenance, Run, SCHEMA, Submission};
+use dyno_shared::system::{Configuration, Hardware, Setting, System, Topology};
+use dyno_shared::workload::{Regime, Sampling};
+use serde_json::Value;
+
+use crate::calendar::rfc3339;
+use crate::engine::Identified;
+use crate::journal::Header;
+use crate::protocol::{CaseLedger, Ledger, cached_tokens};
+
+/// Commit of this collector, where the build knew it.
+const COMMIT: Option<&str> = option_env!("DYNO_COMMIT");
+
+/// Everything that a shard is made of.
+pub(super) struct Measured<'a> {
+    /// Plan, beginning, and what the user said.
+    pub header: &'a Header,
+    /// What was measured.
+    pub ledger: &'a Ledger,
+    /// What was sent with each case, in the order of the ledger.
+    pub samplings: Vec<Sampling>,
+    /// The engine.
+    pub identified: &'a Identified,
+    /// The machine.
+    pub hardware: Hardware,
+    /// The engine's address where it is another machine's, so that it can be kept out of the shard.
+    pub url: Option<&'a str>,
+    /// The command line, cleaned.
+    pub command: String,
+    /// When it ended.
+    pub ended_unix_s: f64,
+    /// Why it is only a part.
+    pub partial: Option<String>,
+}
+
+impl Measured<'_> {
+    /// The shard.
+    pub(super) fn submission(self) -> Submission {
+        let url = self.url.map(str::to_owned);
+        let shard = self.bare();
+        clean(shard, url.as_deref())
+    }
+
+    fn bare(self) -> Submission {
+        let Header { plan, details, started_unix_s, .. } = self.header;
+        let simulated = self.identified.system.simulated;
+        let mut engine = self.identified.system.clone();
+        if let Some(name) = details.engine_name.clone().filter(|_| !simulated) {
+            engine.name = name;
+        }
+        let mut model = self.identified.model.clone();
+        if let Some(name) = details.model_name.clone() {
+            model.name = name;
+        }
+        model.quantisation = details.quantisation.clone().or(model.quantisation);
+        let mut hardware = self.hardware;
+        if let Some(name) = details.hardware.clone() {
+            hardware.name = name;
+        }
+        // What is simulated never passes for a result, whatever its label was to be.
+        let label = if simulated { Some("simulated".to_owned()) } else { details.label.clone() };
+        let mut notes = details.notes.clone();
+        notes.extend(remarks(self.ledger));
+        let cases = self.ledger.cases.iter().zip(self.samplings);
+        Submission {
+            schema: SCHEMA.to_owned(),
+            label: label.unwrap_or_else(|| "default".to_owned()),
+            provenance: Provenance {
+                origin: Origin::Collected,
+                evidence: Evidence::Raw,
+                collector_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+                collector_commit: COMMIT.map(str::to_owned),
+                started_at: Some(rfc3339(*started_unix_s)),
+                ended_at: Some(rfc3339(self.ended_unix_s)),
+                series: Some(plan.series.clone()),
+                submitter: details.submitter.clone(),
+                command: Some(self.command),
+                partial: self.partial,
+                calibration: None,
+            },
+            system: System { engine, model, hardware, topology: Topology::default() },
+            configuration: Configuration {
+                requested: details.set.iter().filter_map(|text| setting(text)).collect(),
+                effective: self.identified.effective.clone(),
+            },
+            cases: cases.filter(|(case, _)| case.is_begun()).map(|(case, sampling)| case_of(case, sampling)).collect(),
+            stated_comparisons: Vec::new(),
+            notes,
+        }
+    }
+}
+
+fn case_of(ledger: &CaseLedger, sampling: Sampling) -> Case {
+    let plan = &ledger.plan;
+    Case {
+        id: plan.id.clone(),
+        regime: plan.regime,
+        workload: plan.workload.name().to_owned(),
+        concurrency: 1,
+        prompt_tokens_target: plan.prompt_tokens,
+        output_tokens_target: Some(plan.max_tokens),
+        depth_tokens: None,
+        sampling,
+        description: None,
+        warmups: ledger.warmups.clone(),
+        runs: ledger.runs.clone(),
+        stated: Vec::new(),
+        reproducibility: ledger.reproducibility.clone(),
+        ended_early: ledger.ended_early.clone(),
+    }
+}
+
+/// `key=value`: on and off, numbers, or words.
+fn setting(text: &str) -> Option<(String, Setting)> {
+    let (key, value) = text.split_once('=')?;
+    let value = value.trim();
+    let setting = match value {
+        "true" | "on" => Setting::Flag(true),
+        "false" | "off" => Setting::Flag(false),
+        _ => match value.parse::<f64>() {
+            Ok(number) if number.is_finite() => Setting::Number(number),
+            _ => Setting::Text(value.to_owned()),
+        },
+    };
+    Some((key.trim().to_owned(), setting))
+}
+
+/// What readers must know of all cases: what the engine does not tell.
+fn remarks(ledger: &Ledger) -> Vec<String> {
+    let runs = |of: fn(Regime) -> bool| {
+        ledger.cases.iter().filter(move |case| of(case.plan.regime)).flat_map(|case| &case.runs).filter(|run| run.passed())
+    };
+    let about_cache = |regime: Regime| matches!(regime, Regime::ColdPrefill | Regime::CachedPrefix);
+    let mut remarks = Vec::new();
+    if runs(about_cache).any(|run| cached_tokens(run).is_none()) {
+        remarks.push(
+            "the engine does not report cached prompt tokens: that cold runs were cold and cached ones were cached is \
+             not proven"
+                .to_owned(),
+        );
+    }
+    let assumed = |request: &RequestRecord| request.first_event_tokens.is_none() && request.output_tokens.is_some();
+    let says_nothing = |run: &Run| run.requests.iter().any(assumed);
+    if runs(|regime| regime == Regime::Decode).any(says_nothing) {
+        remarks.push(
+            "the server does not say how many tokens its first event carried: 1 is assumed in decode rates".to_owned(),
+        );
+    }
+    remarks
+}
+
+/// The shard without keys, addresses, home folders, and the name of another machine, wherever they may stand: in what
+/// the user typed, in what the server said, in what the model wrote.
+fn clean(shard: Submission, url: Option<&str>) -> Submission {
+    let secrets: Vec<String> = url.into_iter().flat_map(names_of).collect();
+    // A submission is JSON in both directions; what could not be read back is left as it is, and validation sees it.
+    let Ok(mut value) = serde_json::to_value(&shard) else { return shard };
+    clean_value(&mut value, &secrets);
+    serde_json::from_value(value).unwrap_or(shard)
+}
+
+/// What would give a remote engine away: its address and its host's name.
+fn names_of(url: &str) -> Vec<String> {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or(url);
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+        _ => authority,
+    };
+    [url, authority, host].into_iter().filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+fn clean_value(value: &mut Value, secrets: &[String]) {
+    match value {
+        Value::String(text) => *text = clean_text(text, secrets),
+        Value::Array(items) => items.iter_mut().for_each(|item| clean_value(item, secrets)),
+        Value::Object(fields) => {
+            let cleaned = std::mem::take(fields).into_iter().map(|(key, mut field)| {
+                clean_value(&mut field, secrets);
+                (clean_text(&key, secrets), field)
+            });
+            *fields = cleaned.collect();
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn clean_text(text: &str, secrets: &[String]) -> String {
+    let without = secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "[the engine]"));
+    scrub(&without)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_what_they_look_like() {
+        assert_eq!(setting("tp=4"), Some(("tp".into(), Setting::Number(4.0))));
+        assert_eq!(setting("cache=on"), Some(("cache".into(), Setting::Flag(true))));
+        assert_eq!(setting("moe-backend = hybrid"), Some(("moe-backend".into(), Setting::Text("hybrid".into()))));
+        assert_eq!(setting("limit=inf"), Some(("limit".into(), Setting::Text("inf".into()))));
+        assert_eq!(setting("nothing"), None);
+    }
+
+    #[test]
+    fn nothing_private_is_left_wherever_it_stands() {
+        let text = r#"{"schema":"dyno/1.0","label":"/home/jo/x","provenance":{"origin":{"kind":"collected"},"evidence":"raw",
+            "partial":"cannot connect to gpu-box.example:8080"},"configuration":{"requested":{"/home/jo/k":"sk-abcdefghijklmnopqrst"}},
+            "notes":["see http://gpu-box.example:8080/v1"]}"#;
+        let shard = dyno_shared::shard::parse(text).unwrap();
+        let cleaned = clean(shard, Some("http://gpu-box.example:8080"));
+        let written = dyno_shared::shard::write(&cleaned).unwrap();
+        assert_eq!(dyno_shared::privacy::find_secret(&written), None, "{written}");
+        assert!(!written.contains("gpu-box") && written.contains("cannot connect to [the engine]"), "{written}");
+    }
+}

@@ -1,0 +1,240 @@
+//! The command line of `dyno run`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::transport::Timeouts;
+use crate::workload::check::Script;
+
+/// Seed of the sampling, where none is given.
+pub(super) const SEED: u64 = 42;
+
+/// Measure a running engine and write one shard.
+///
+/// Without --url an engine on the usual ports of this machine is taken. Every run is on disk before the next one
+/// begins: after a crash or Ctrl-C the same command with --resume goes on.
+#[derive(Debug, Clone, clap::Args)]
+pub struct RunArgs {
+    /// Root of the engine, such as <http://127.0.0.1:8080>; without it one on the usual ports of this machine.
+    #[arg(long, value_name = "URL", help_heading = "Engine")]
+    pub url: Option<String>,
+    /// Model to measure, by the server's name for it; needed where it serves several.
+    #[arg(long, value_name = "NAME", help_heading = "Engine")]
+    pub model: Option<String>,
+    /// Environment variable that holds the server's key [default: `DYNO_API_KEY`].
+    #[arg(long, value_name = "VAR", help_heading = "Engine")]
+    pub api_key_env: Option<String>,
+    /// The server's key. Other users of this machine can see it: prefer --api-key-env.
+    #[arg(long, value_name = "KEY", conflicts_with = "api_key_env", help_heading = "Engine")]
+    pub api_key: Option<String>,
+    /// Context of one request in tokens, where the engine does not say it.
+    #[arg(long, value_name = "N", help_heading = "Engine")]
+    pub context: Option<u64>,
+    /// Seconds to wait for an engine that is loading its model.
+    #[arg(long, value_name = "S", default_value = "600", value_parser = seconds, help_heading = "Engine")]
+    pub load_timeout: Duration,
+    /// Seconds to wait for a connection.
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, help_heading = "Engine")]
+    pub connect_timeout: Duration,
+    /// Seconds to wait for the first byte of an answer: a long prefill.
+    #[arg(long, value_name = "S", default_value = "600", value_parser = seconds, help_heading = "Engine")]
+    pub first_byte_timeout: Duration,
+    /// Seconds of silence after which an answer is given up.
+    #[arg(long, value_name = "S", default_value = "120", value_parser = seconds, help_heading = "Engine")]
+    pub idle_timeout: Duration,
+
+    /// A subset that ends within a few minutes on a laptop's processor.
+    #[arg(long, help_heading = "Suite")]
+    pub quick: bool,
+    /// Cases to measure, separated by commas, of the standard suite or the quick one.
+    #[arg(long, value_name = "CASE,…", value_delimiter = ',', help_heading = "Suite")]
+    pub cases: Vec<String>,
+    /// Recorded runs of each case [default: 16, with --quick 5].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Suite")]
+    pub runs: Option<u32>,
+    /// Unrecorded runs before them [default: 2, with --quick 1]. Three sendings of one prompt, which show whether
+    /// the answers agree, count among them; 0 leaves those out too.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Suite")]
+    pub warmups: Option<u32>,
+    /// Name of the series: runs pair only within one. Without it a new one, which no prefix cache has seen.
+    #[arg(long, value_name = "NAME", help_heading = "Suite")]
+    pub series: Option<String>,
+    /// Seed of the sampling [default: 42].
+    #[arg(long, value_name = "N", help_heading = "Suite")]
+    pub seed: Option<u64>,
+    /// A script that no answer may hold.
+    #[arg(long, value_enum, value_name = "SCRIPT", default_value = "hangul", help_heading = "Suite")]
+    pub unexpected_script: Script,
+    /// Allow every script.
+    #[arg(long, help_heading = "Suite")]
+    pub any_script: bool,
+    /// Fields that a strict server refuses.
+    #[command(flatten)]
+    pub omit: Omit,
+
+    /// The shard to write [default: below results/ in a checkout that has it, else in this folder].
+    #[arg(long, value_name = "FILE", help_heading = "Shard")]
+    pub out: Option<PathBuf>,
+    /// Go on with the measurement that was interrupted.
+    #[arg(long, help_heading = "Shard")]
+    pub resume: bool,
+    /// Replace a shard or an unfinished measurement.
+    #[arg(long, conflicts_with = "resume", help_heading = "Shard")]
+    pub force: bool,
+    /// Keep all generated text, not only that of failed checks.
+    #[arg(long, help_heading = "Shard")]
+    pub keep_output: bool,
+    /// Print the report as JSON instead of the file's name.
+    #[arg(long, help_heading = "Shard")]
+    pub json: bool,
+    /// A short name that tells this configuration from its neighbours, such as `TP=4`.
+    #[arg(long, help_heading = "Shard")]
+    pub label: Option<String>,
+    /// Name of the machine for people, such as `RTX 5090`; never its host name.
+    #[arg(long, value_name = "NAME", help_heading = "Shard")]
+    pub hardware: Option<String>,
+    /// Name of the model as published.
+    #[arg(long, value_name = "NAME", help_heading = "Shard")]
+    pub model_name: Option<String>,
+    /// Quantisation of the weights, such as Q4_1.
+    #[arg(long, value_name = "NAME", help_heading = "Shard")]
+    pub quantisation: Option<String>,
+    /// Name of the engine, where it does not say it.
+    #[arg(long, value_name = "NAME", help_heading = "Shard")]
+    pub engine_name: Option<String>,
+    /// Who submits, by a name of your choice.
+    #[arg(long, value_name = "NAME", help_heading = "Shard")]
+    pub submitter: Option<String>,
+    /// A flag that the engine was started with, as requested configuration; repeatable.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting, help_heading = "Shard")]
+    pub set: Vec<String>,
+}
+
+/// Optional fields of a request that are left out.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+#[command(next_help_heading = "Fields that a strict server refuses")]
+pub struct Omit {
+    /// Do not ask for token counts at the end of a stream.
+    #[arg(long)]
+    no_stream_options: bool,
+    /// Do not send `top_k`.
+    #[arg(long)]
+    no_top_k: bool,
+    /// Do not send the seed.
+    #[arg(long)]
+    no_seed: bool,
+    /// Let answers end at the end of sequence.
+    #[arg(long)]
+    no_ignore_eos: bool,
+    /// Do not turn thinking off.
+    #[arg(long)]
+    no_thinking_switch: bool,
+    /// Do not send `cache_prompt`.
+    #[arg(long)]
+    no_cache_prompt: bool,
+}
+
+impl Omit {
+    /// The JSON names of the fields that are left out, as [`crate::endpoint::openai_chat::OPTIONAL`] lists them.
+    pub(super) fn fields(self) -> impl Iterator<Item = &'static str> {
+        [
+            ("stream_options", self.no_stream_options),
+            ("top_k", self.no_top_k),
+            ("seed", self.no_seed),
+            ("ignore_eos", self.no_ignore_eos),
+            ("chat_template_kwargs", self.no_thinking_switch),
+            ("cache_prompt", self.no_cache_prompt),
+        ]
+        .into_iter()
+        .filter_map(|(field, omitted)| omitted.then_some(field))
+    }
+}
+
+impl RunArgs {
+    /// How long to wait for what.
+    pub(super) fn timeouts(&self) -> Timeouts {
+        Timeouts {
+            connect: self.connect_timeout,
+            first_byte: self.first_byte_timeout,
+            idle: self.idle_timeout,
+            ..Timeouts::default()
+        }
+    }
+
+    /// The script that no answer may hold.
+    pub(super) fn unexpected_script(&self) -> Option<Script> {
+        (!self.any_script).then_some(self.unexpected_script)
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|s| (0.001..=86_400.0).contains(s))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "give seconds from 0.001 to 86,400".to_owned())
+}
+
+fn setting(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((key, _)) if !key.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err("give KEY=VALUE, such as --set tensor-parallel-size=4".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::endpoint::openai_chat::{OPTIONAL, Optional};
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        run: RunArgs,
+    }
+
+    pub(super) fn parse(line: &str) -> Result<RunArgs, clap::Error> {
+        Cli::try_parse_from(format!("run {line}").split_whitespace()).map(|cli| cli.run)
+    }
+
+    #[test]
+    fn every_optional_field_has_the_flag_that_messages_name() {
+        for (field, flag) in OPTIONAL {
+            let args = parse(flag).unwrap_or_else(|e| panic!("{flag}: {e}"));
+            assert_eq!(args.omit.fields().collect::<Vec<_>>(), [field]);
+            let every = Optional { cache_prompt: true, ..Optional::USUAL };
+            assert_ne!(args.optional(every), every, "{flag} changes nothing");
+        }
+    }
+
+    #[test]
+    fn wrong_values_are_answered_with_what_to_give() {
+        for (line, remedy) in [
+            ("--idle-timeout never", "seconds"),
+            ("--idle-timeout 0", "seconds"),
+            ("--set tp", "KEY=VALUE"),
+            ("--runs 0", "1..=10000"),
+            ("--resume --force", "cannot be used with"),
+            ("--unexpected-script klingon", "hangul"),
+        ] {
+            let error = parse(line).unwrap_err().to_string();
+            assert!(error.contains(remedy), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn time_outs_reach_the_target() {
+        let args = parse("--connect-timeout 1 --first-byte-timeout 2.5 --idle-timeout 3").unwrap();
+        let timeouts = args.timeouts();
+        assert_eq!(timeouts.connect, Duration::from_secs(1));
+        assert_eq!(timeouts.first_byte, Duration::from_millis(2_500));
+        assert_eq!(timeouts.idle, Duration::from_secs(3));
+    }
+}
+
+#[cfg(test)]
+pub(super) fn parse_for_tests(line: &str) -> RunArgs {
+    tests::parse(line).unwrap_or_else(|e| panic!("{line}: {e}"))
+}

@@ -1,0 +1,117 @@
+//! Where the shard goes, and whether it may go there.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::anyhow;
+use dyno_shared::shard::sha256_hex;
+use dyno_shared::system::Hardware;
+
+use super::RunArgs;
+use crate::calendar::{day, rfc3339, unix_seconds};
+use crate::engine::Identified;
+use crate::exit::Failure;
+use crate::journal::JournalError;
+use crate::output::OutputError;
+
+/// Characters of one part of a file name.
+const LONGEST_PART: usize = 60;
+
+/// The file to write: the one that is named, else below `results/` where there is such a folder, else here. What is
+/// simulated never goes below `results/`.
+pub(super) fn out(args: &RunArgs, identified: &Identified, hardware: &Hardware) -> PathBuf {
+    if let Some(out) = &args.out {
+        return out.clone();
+    }
+    let simulated = identified.system.simulated;
+    let model = args.model_name.as_deref().unwrap_or(&identified.model.name);
+    let quantisation = args.quantisation.as_deref().or(identified.model.quantisation.as_deref());
+    let model = quantisation.map_or_else(|| model.to_owned(), |q| format!("{model} {q}"));
+    let label = if simulated { "simulated" } else { args.label.as_deref().unwrap_or("default") };
+    let name = format!("{}--{}--{}.json", slug(&hardware.name), slug(&model), slug(label));
+    if Path::new("results").is_dir() && !simulated {
+        let engine = args.engine_name.as_deref().unwrap_or(&identified.system.name);
+        let today = day(unix_seconds(SystemTime::now()));
+        return Path::new("results").join(slug(engine)).join(today).join(name);
+    }
+    PathBuf::from(format!("dyno-{name}"))
+}
+
+/// Refuses to begin where something would be overwritten, and to go on where nothing was begun.
+pub(super) fn refuse(args: &RunArgs, out: &Path, journal: &Path) -> Result<(), Failure> {
+    if args.resume {
+        return if journal.exists() { Ok(()) } else { Err(Failure::usage(JournalError::Missing(journal.to_owned()))) };
+    }
+    if args.force {
+        return Ok(());
+    }
+    if journal.exists() {
+        return Err(Failure::usage(JournalError::Unfinished(journal.to_owned())));
+    }
+    if out.is_dir() {
+        return Err(Failure::usage(anyhow!("{} is a folder: name a file with --out", out.display())));
+    }
+    if out.exists() { Err(Failure::usage(OutputError::Exists(out.to_owned()))) } else { Ok(()) }
+}
+
+/// A series that nobody has measured before: the time, and something of this process.
+pub(super) fn series(started_unix_s: f64) -> String {
+    let mut salt = sha256_hex(format!("{started_unix_s:.9} {}", std::process::id()).as_bytes());
+    salt.truncate(6);
+    format!("{}-{salt}", rfc3339(started_unix_s))
+}
+
+/// Text as a part of a file name: letters, digits, `.`, `_` and single `-`.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.chars() {
+        let fits = c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+');
+        if fits {
+            slug.push(c);
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+        if slug.len() >= LONGEST_PART {
+            break;
+        }
+    }
+    let trimmed = slug.trim_matches(['-', '.']);
+    if trimmed.is_empty() { "unknown".to_owned() } else { trimmed.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::parse_for_tests as parse;
+    use super::*;
+
+    #[test]
+    fn any_name_becomes_one_part_of_a_path() {
+        assert_eq!(slug("Intel Xeon E5-2680 v4, 2 threads"), "Intel-Xeon-E5-2680-v4-2-threads");
+        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
+        assert_eq!(slug("TP=4"), "TP-4");
+        assert_eq!(slug("モデル"), "unknown");
+        assert_eq!(slug(""), "unknown");
+        assert!(slug(&"x".repeat(500)).len() <= LONGEST_PART);
+    }
+
+    #[test]
+    fn nothing_is_overwritten_by_mistake() {
+        let dir = tempfile::tempdir().unwrap();
+        let (out, journal) = (dir.path().join("a.json"), dir.path().join("a.json.journal"));
+        let refused = |line: &str| refuse(&parse(line), &out, &journal).map_err(|f| f.error.to_string());
+        assert_eq!(refused(""), Ok(()));
+        assert!(refused("--resume").unwrap_err().contains("no unfinished measurement"));
+        std::fs::write(&out, "{}").unwrap();
+        assert!(refused("").unwrap_err().contains("--force"));
+        assert_eq!(refused("--force"), Ok(()));
+        std::fs::write(&journal, "{}").unwrap();
+        assert!(refused("").unwrap_err().contains("--resume"));
+        assert_eq!(refused("--resume"), Ok(()));
+    }
+
+    #[test]
+    fn two_series_of_one_second_differ() {
+        assert_ne!(series(1.0), series(1.001));
+        assert!(series(0.0).starts_with("1970-01-01T00:00:00Z-"));
+    }
+}

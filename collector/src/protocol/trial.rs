@@ -1,0 +1,81 @@
+//! A first request, before anything is measured: whether the engine answers at all, and how long its tokens are.
+
+use dyno_shared::record::{RequestError, RequestErrorKind};
+use dyno_shared::workload::Sampling;
+
+use crate::endpoint::openai_chat::{ChatRequest, Message, Optional, PATH};
+use crate::engine::{Identified, count_tokens};
+use crate::stream::Observed;
+use crate::transport::{Ask, Target, drive};
+use crate::workload::{CharsPerToken, samples};
+
+/// A few tokens, because the first one of some models is no text.
+const MOST_TOKENS: u64 = 8;
+
+/// What the trial found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// How long a token of our long texts is.
+    pub chars_per_token: CharsPerToken,
+    /// Whether that was measured; else it is the usual length.
+    pub measured: bool,
+}
+
+/// Asks for a few tokens with every field that the measurement will send. A failure that may pass is tried again
+/// once.
+///
+/// # Errors
+/// Why the engine does not answer.
+pub async fn trial(target: &Target, identified: &Identified, optional: Optional) -> Result<Trial, RequestError> {
+    let [short, long] = samples();
+    let mut first = ask(target, identified, optional, &short).await;
+    if first.record.error.as_ref().is_some_and(may_pass) {
+        first = ask(target, identified, optional, &short).await;
+    }
+    if let Some(error) = first.record.error {
+        return Err(error);
+    }
+    let chars = long.chars().count() - short.chars().count();
+    let counted = match (count_tokens(target, identified, &short).await, count_tokens(target, identified, &long).await) {
+        (Some(short), Some(long)) => long.checked_sub(short),
+        // Without a tokeniser the answers' own counts say it; the template is in both of them.
+        _ => {
+            let second = ask(target, identified, optional, &long).await.record;
+            second.prompt_tokens.zip(first.record.prompt_tokens).and_then(|(l, s)| l.get().checked_sub(s.get()))
+        }
+    };
+    let measured = counted.and_then(|tokens| CharsPerToken::measured(chars, tokens));
+    Ok(Trial { chars_per_token: measured.unwrap_or(CharsPerToken::USUAL), measured: measured.is_some() })
+}
+
+/// A refusal would be refused again; a closed connection or a full queue may have been bad luck.
+fn may_pass(error: &RequestError) -> bool {
+    !matches!(error.kind, RequestErrorKind::Connect | RequestErrorKind::Status | RequestErrorKind::FirstByteTimeout)
+}
+
+async fn ask(target: &Target, identified: &Identified, optional: Optional, text: &str) -> Observed {
+    let sampling = Sampling {
+        temperature: Some(0.0),
+        top_p: Some(1.0),
+        top_k: Some(1),
+        seed: Some(1),
+        max_tokens: Some(MOST_TOKENS),
+        ignore_eos: Some(true),
+        thinking: Some(false),
+    };
+    let request = ChatRequest {
+        model: identified.model_id.clone(),
+        messages: vec![Message::user(text)],
+        sampling,
+        optional,
+    };
+    let ask = Ask {
+        path: PATH,
+        body: request.body(),
+        stream: 0,
+        run_tag: "trial".to_owned(),
+        prompt_sha256: None,
+        t_due: None,
+    };
+    drive(target, ask, std::time::Instant::now()).await
+}
