@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Capture, Split};
+use common::capture::{Capture, Split};
 use dyno_collector::endpoint::refusal;
 use dyno_collector::prometheus::Samples;
 use dyno_collector::stream::{Observed, Observer};
