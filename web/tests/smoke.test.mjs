@@ -11,7 +11,7 @@ const { open } = explorer();
 test('the explorer starts from its own files alone', async (t) => {
   const { page, server } = await open(t);
   assert.match(await page.title(), /Dyno/);
-  await page.waitForFunction(() => window.wasmBindings !== undefined);
+  await page.locator('nav a').first().waitFor();
   const wasm = server.requests.filter((path) => path.endsWith('.wasm'));
   assert.equal(new Set(wasm).size, 1, `one WebAssembly module, not ${wasm}`);
   const elsewhere = await page.evaluate(() =>

@@ -56,7 +56,7 @@ impl Stage {
         let result = match self {
             Self::Fmt => plain(shop.command("cargo").args(["fmt", "--all", "--check"])),
             Self::Clippy => plain(&mut clippy(shop, &["--workspace", "--exclude", WEB, "--all-targets"])),
-            Self::ClippyWasm => plain(&mut clippy(shop, &["-p", WEB, "-p", "dyno-shared", "--target", WASM])),
+            Self::ClippyWasm => plain(&mut clippy(shop, &["-p", WEB, "--all-targets", "--target", WASM])),
             Self::Test => test(shop, keep_going),
             Self::Engine => engine(shop, keep_going),
             Self::Wasm => site::build(shop, &test_site(shop)).map(|()| NO_TESTS),
@@ -67,7 +67,8 @@ impl Stage {
     }
 }
 
-/// Package of the explorer. Its lints run for WebAssembly only; its unit tests are pure and run natively.
+/// Package of the explorer. Its lints run for WebAssembly only, and with them those of `shared` below it; its unit tests
+/// are pure and run natively.
 const WEB: &str = "dyno-web";
 const NO_TESTS: Outcome = Outcome::Passed(Counts { passed: 0, failed: 0, skipped: 0 });
 /// Test targets with this prefix need a real engine.
