@@ -13,13 +13,10 @@ use crate::workshop::Workshop;
 /// Compressed WebAssembly and JavaScript together.
 const BUDGET_BYTES: u64 = 250 * 1000;
 
-/// `cargo xtask bench client`: the collector's own example does the measuring.
+/// `cargo xtask bench client`: an example of the collector measures, with the simulated engine as a process of its own.
 pub fn client(shop: &Workshop, args: &[OsString]) -> Result<()> {
-    let dyno = site::build_dyno(shop, Profile::Release)?;
     let mut example = shop.command("cargo");
     example.args(["run", "--release", "--package", "dyno", "--example", "bench_client", "--"]).args(args);
-    // The simulated engine runs as a process of its own, so that its work is not the client's.
-    example.env("DYNO_BIN", dyno);
     let status = process::echo(&mut example, |_| {})?;
     if !status.success() {
         bail!("the benchmark failed ({status}): see its message above");

@@ -120,11 +120,8 @@ fn measure(shop: &Workshop, dyno: &Path, subject: &Subject, quick: bool, shards:
         Subject::Simulated { url, .. } => (url, true, "simulated.json".to_owned()),
     };
     let shard = shards.join(name);
-    if shard.exists() {
-        fs::remove_file(&shard).with_context(|| format!("cannot replace {}", shard.display()))?;
-    }
     let mut command = shop.command(dyno);
-    command.args(["run", "--url", url, "--label", "demo", "--out"]).arg(&shard);
+    command.args(["run", "--force", "--url", url, "--label", "demo", "--out"]).arg(&shard);
     if quick {
         command.arg("--quick");
     }
