@@ -21,11 +21,22 @@ pub fn significant(x: f64, digits: usize) -> String {
     }
     // `{:e}` rounds to the asked digits, so 9.996 becomes 1.00e1 and its exponent is right.
     let scientific = format!("{x:.*e}", digits - 1);
-    let exponent: i32 = scientific.rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0);
-    let digits = i32::try_from(digits).unwrap_or(i32::MAX);
-    let decimals = usize::try_from(digits.saturating_sub(1).saturating_sub(exponent)).unwrap_or(0);
-    let rounded: f64 = scientific.parse().unwrap_or(x);
-    group_thousands(&format!("{rounded:.decimals$}"))
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    group_thousands(&plain(mantissa, exponent.parse().unwrap_or(0)))
+}
+
+/// `-3.95` and 1 as `-39.5`: the point moved, no digit touched.
+fn plain(mantissa: &str, exponent: i32) -> String {
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |m| ("-", m));
+    let digits = mantissa.replace('.', "");
+    let whole = usize::try_from(exponent + 1).unwrap_or(0);
+    if whole >= digits.len() {
+        return format!("{sign}{digits}{}", "0".repeat(whole - digits.len()));
+    }
+    let (before, after) = digits.split_at(whole);
+    let zeros = "0".repeat(usize::try_from(-exponent - 1).unwrap_or(0));
+    let before = if before.is_empty() { "0" } else { before };
+    format!("{sign}{before}.{zeros}{after}")
 }
 
 /// Three significant digits: the precision of every number on the page and in the terminal.

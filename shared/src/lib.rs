@@ -7,6 +7,7 @@ pub mod chart;
 pub mod format;
 pub mod index;
 pub mod metric;
+pub mod objects;
 pub mod privacy;
 pub mod query;
 pub mod record;

@@ -1,8 +1,9 @@
 //! Reading and writing a shard's text: version probe, refusal of unknown majors, hash, size.
 
-use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::objects::{self, Wrong};
 use crate::submission::{SCHEMA_MAJOR, Submission};
 use crate::validate::{Problem, validate};
 
@@ -54,17 +55,8 @@ pub enum ShardError {
         found: String,
     },
     /// A shard whose fields do not have the right form.
-    #[error(
-        "a field has the wrong form at line {line}, column {column}: {message}. See schema/dyno-1.schema.json"
-    )]
-    WrongForm {
-        /// Line from 1.
-        line: usize,
-        /// Column from 1.
-        column: usize,
-        /// What the parser said.
-        message: String,
-    },
+    #[error("a field has the wrong form: {0}. See schema/dyno-1.schema.json")]
+    WrongForm(Wrong),
     /// A well-formed shard that says something impossible or private.
     #[error("{}", list(.0))]
     Invalid(Vec<Problem>),
@@ -73,11 +65,6 @@ pub enum ShardError {
 fn list(problems: &[Problem]) -> String {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     lines.join("\n")
-}
-
-#[derive(Deserialize)]
-struct Probe {
-    schema: Option<serde_json::Value>,
 }
 
 /// Reads a shard without validating it: the form only.
@@ -92,12 +79,14 @@ pub fn parse(text: &str) -> Result<Submission, ShardError> {
     if text.trim().is_empty() {
         return Err(ShardError::Empty);
     }
-    probe_version(text)?;
-    serde_json::from_str(text).map_err(|e| ShardError::WrongForm {
+    let value: Value = serde_json::from_str(text).map_err(|e| ShardError::NotJson {
         line: e.line(),
         column: e.column(),
         message: bare_message(&e),
-    })
+        truncated: e.is_eof(),
+    })?;
+    probe_version(&value)?;
+    objects::read(&value).map_err(ShardError::WrongForm)
 }
 
 /// Reads and validates a shard.
@@ -137,19 +126,9 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     })
 }
 
-fn probe_version(text: &str) -> Result<(), ShardError> {
-    let probe: Probe = serde_json::from_str(text).map_err(|e| {
-        if e.classify() == serde_json::error::Category::Data {
-            return ShardError::NotAShard;
-        }
-        ShardError::NotJson {
-            line: e.line(),
-            column: e.column(),
-            message: bare_message(&e),
-            truncated: e.is_eof(),
-        }
-    })?;
-    let Some(serde_json::Value::String(schema)) = probe.schema else { return Err(ShardError::NotAShard) };
+/// Looks at the version alone, so that a file of another major is refused by name and not by its fields.
+fn probe_version(value: &Value) -> Result<(), ShardError> {
+    let Some(schema) = value.get("schema").and_then(Value::as_str) else { return Err(ShardError::NotAShard) };
     let Some(version) = schema.strip_prefix("dyno/") else { return Err(ShardError::NotAShard) };
     let major = version.split('.').next().and_then(|m| m.parse::<u32>().ok());
     match major {
@@ -202,7 +181,7 @@ mod tests {
             assert_eq!(parse(text).unwrap_err(), ShardError::NotAShard, "{text}");
         }
         let error = parse(&SMALLEST.replace("\"a\"", "7")).unwrap_err();
-        assert!(matches!(error, ShardError::WrongForm { .. }), "{error}");
+        assert!(matches!(error, ShardError::WrongForm(_)), "{error}");
         assert!(matches!(
             parse(&SMALLEST.replace("1.0", "one")).unwrap_err(),
             ShardError::UnknownVersion { .. }

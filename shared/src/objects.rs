@@ -1,0 +1,240 @@
+//! From a JSON value to our types, with the path to what is wrong.
+//!
+//! A shard is one line of some hundred thousand characters, so "column 48213" helps nobody: an error here names the
+//! place as `cases[2].runs[0].number`. Structs are read from objects only, not from lists as `serde` would also have
+//! it. Reading through a value also keeps the code for our many structs small, which the explorer has to download.
+
+use std::fmt;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::Value;
+
+/// What is wrong with a value, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// `cases[2].runs[0].number`; empty for the whole.
+    pub path: String,
+    /// What was expected, and what was found.
+    pub message: String,
+}
+
+/// Reads a value as `T`.
+///
+/// # Errors
+/// The first part of it that does not fit.
+pub fn read<'a, T: serde::Deserialize<'a>>(value: &'a Value) -> Result<T, Wrong> {
+    T::deserialize(Objects(value))
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.path.is_empty() { "the whole" } else { &self.path };
+        write!(f, "{at}: {}", self.message)
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+impl Error for Wrong {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self { path: String::new(), message: message.to_string() }
+    }
+}
+
+impl Wrong {
+    /// The same, seen from the object or list around it.
+    fn inside(mut self, step: &str) -> Self {
+        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = [step, dot, &self.path].concat();
+        self
+    }
+}
+
+struct Objects<'a>(&'a Value);
+
+impl<'a> Deserializer<'a> for Objects<'a> {
+    type Error = Wrong;
+
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(flag) => visitor.visit_bool(*flag),
+            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(n), _) => visitor.visit_u64(n),
+                (None, Some(n)) => visitor.visit_i64(n),
+                (None, None) => visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Value::String(text) => visitor.visit_borrowed_str(text),
+            Value::Array(elements) => visitor.visit_seq(Elements { rest: elements.iter(), next: 0 }),
+            Value::Object(members) => visitor.visit_map(Members { rest: members.iter(), value: None }),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        match self.0 {
+            Value::Array(elements) => visitor.visit_seq(Elements { rest: elements.iter(), next: 0 }),
+            other => Err(unexpected(other, &visitor)),
+        }
+    }
+
+    fn deserialize_tuple<V: Visitor<'a>>(self, _: usize, visitor: V) -> Result<V::Value, Wrong> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        match self.0 {
+            Value::Object(members) => visitor.visit_map(Members { rest: members.iter(), value: None }),
+            other => Err(unexpected(other, &visitor)),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        match self.0 {
+            // Enums of ours are words.
+            Value::String(word) => {
+                visitor.visit_enum(IntoDeserializer::<Wrong>::into_deserializer(word.as_str()))
+            }
+            other => Err(unexpected(other, &visitor)),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        <V: Visitor<'a>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        tuple_struct identifier
+    }
+}
+
+fn unexpected(found: &Value, expected: &dyn serde::de::Expected) -> Wrong {
+    let found = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    Wrong::custom(format_args!("expected {expected}, found {found}"))
+}
+
+struct Elements<'a> {
+    rest: std::slice::Iter<'a, Value>,
+    next: usize,
+}
+
+impl<'a> SeqAccess<'a> for Elements<'a> {
+    type Error = Wrong;
+
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Wrong> {
+        let Some(element) = self.rest.next() else { return Ok(None) };
+        let index = self.next;
+        self.next += 1;
+        seed.deserialize(Objects(element)).map(Some).map_err(|wrong| wrong.inside(&format!("[{index}]")))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.rest.len())
+    }
+}
+
+struct Members<'a> {
+    rest: serde_json::map::Iter<'a>,
+    value: Option<(&'a str, &'a Value)>,
+}
+
+impl<'a> MapAccess<'a> for Members<'a> {
+    type Error = Wrong;
+
+    fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Wrong> {
+        let Some((key, value)) = self.rest.next() else { return Ok(None) };
+        self.value = Some((key, value));
+        let key: StrDeserializer<'a, Wrong> = key.as_str().into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    // Apart from the fields that call it, so that a type is read in one place however many fields have it.
+    #[inline(never)]
+    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Wrong> {
+        let Some((key, value)) = self.value.take() else {
+            return Err(Wrong::custom("a value without its key"));
+        };
+        seed.deserialize(Objects(value)).map_err(|wrong| wrong.inside(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::submission::Submission;
+    use crate::system::{Engine, Setting};
+    use crate::testing::{run, shard_of, single_stream_case};
+
+    fn wrong(text: &str) -> String {
+        let value: Value = serde_json::from_str(text).unwrap();
+        read::<Submission>(&value).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_shard_reads_as_serde_reads_it() {
+        let mut shard = shard_of(vec![single_stream_case("code", &[(512, 5.0), (511, 4.9)])]);
+        shard.configuration.requested.insert("flag".into(), Setting::Flag(true));
+        shard.configuration.requested.insert("number".into(), Setting::Number(0.5));
+        shard.configuration.requested.insert("whole".into(), Setting::Number(-3.0));
+        shard.configuration.requested.insert("text".into(), Setting::Text("on".into()));
+        shard.cases[0].warmups.push(run(1, 512, 5.0));
+        let text = serde_json::to_string(&shard).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read::<Submission>(&value).unwrap(), shard);
+        assert_eq!(serde_json::from_str::<Submission>(&text).unwrap(), shard);
+    }
+
+    #[test]
+    fn an_error_names_its_place() {
+        let shard = shard_of(vec![single_stream_case("code", &[(512, 5.0), (511, 4.9)])]);
+        let text = serde_json::to_string(&shard).unwrap();
+        let broken = wrong(&text.replace("\"number\":2", "\"number\":\"two\""));
+        assert!(broken.starts_with("cases[0].runs[1].number: "), "{broken}");
+        assert!(broken.contains("two") && broken.contains("u32"), "{broken}");
+        assert_eq!(wrong("[]"), "the whole: expected struct Submission, found a list");
+        assert_eq!(wrong("{\"schema\":\"dyno/1.0\"}"), "the whole: missing field `label`");
+    }
+
+    #[test]
+    fn a_list_in_the_place_of_an_object_is_refused() {
+        let list: Value = serde_json::from_str(r#"["llama.cpp", null, null, false]"#).unwrap();
+        assert!(serde_json::from_value::<Engine>(list.clone()).is_ok());
+        assert!(read::<Engine>(&list).is_err());
+    }
+}
