@@ -4,7 +4,6 @@
 //! engines or models; what stands in the data is what can be chosen.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 
 use crate::index::{Cell, Entry, IndexPage, Row};
 use crate::metric::{self, Better, METRICS};
@@ -34,13 +33,58 @@ pub struct Query {
     /// Tag of the metric.
     pub metric: Option<String>,
     /// Models; empty means all.
-    pub models: BTreeSet<String>,
+    pub models: Chosen,
     /// Engines; empty means all.
-    pub engines: BTreeSet<String>,
+    pub engines: Chosen,
     /// Words that a row must all have, anywhere in its names.
     pub search: String,
     /// The order, where it is not the best first.
     pub sort: Option<Sort>,
+}
+
+/// Values of a facet that rows are narrowed to, in the order of the alphabet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chosen(Vec<String>);
+
+impl Chosen {
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this one is.
+    pub fn contains(&self, value: &str) -> bool {
+        self.0.iter().any(|chosen| chosen == value)
+    }
+
+    /// Every one.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Chooses a value, or lets it go.
+    pub fn toggle(&mut self, value: &str) {
+        if self.contains(value) {
+            self.0.retain(|chosen| chosen != value);
+        } else {
+            let place = self.0.partition_point(|chosen| chosen.as_str() < value);
+            self.0.insert(place, value.to_owned());
+        }
+    }
+
+    fn insert(&mut self, value: &str) {
+        if !self.contains(value) {
+            self.toggle(value);
+        }
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for Chosen {
+    fn from(values: [&str; N]) -> Self {
+        let mut chosen = Self::default();
+        values.into_iter().for_each(|value| chosen.insert(value));
+        chosen
+    }
 }
 
 /// Which cases of the regime are shown.
@@ -179,7 +223,7 @@ fn haystack(entry: &Entry, row: &Row) -> String {
     let names =
         [&entry.label, &entry.engine, &entry.model, &entry.hardware, &entry.origin, &row.case, &row.workload];
     for part in names.into_iter().map(String::as_str).chain(optional.into_iter().flatten()) {
-        text.push_str(&part.to_lowercase());
+        text.push_str(&part.to_ascii_lowercase());
         text.push('\n');
     }
     text
@@ -216,7 +260,7 @@ impl Query {
     /// The same question without its filters.
     #[must_use]
     pub fn without_filters(&self) -> Self {
-        Self { models: BTreeSet::new(), engines: BTreeSet::new(), search: String::new(), ..self.clone() }
+        Self { models: Chosen::default(), engines: Chosen::default(), search: String::new(), ..self.clone() }
     }
 
     /// The question as it stands in the address, without a question mark; empty for the question of a first visit.
@@ -234,10 +278,10 @@ impl Query {
         if let Some(metric) = &self.metric {
             put("metric", metric);
         }
-        for model in &self.models {
+        for model in self.models.iter() {
             put("model", model);
         }
-        for engine in &self.engines {
+        for engine in self.engines.iter() {
             put("engine", engine);
         }
         if !self.search.is_empty() {
@@ -263,8 +307,8 @@ impl Query {
                     query.case = CaseKey::from_param(&value).map_or(CaseChoice::Commonest, CaseChoice::One)
                 }
                 "metric" => query.metric = Some(value),
-                "model" => drop(query.models.insert(value)),
-                "engine" => drop(query.engines.insert(value)),
+                "model" => query.models.insert(&value),
+                "engine" => query.engines.insert(&value),
                 "search" => query.search = value,
                 "sort" => {
                     let tag = value.strip_prefix('-').unwrap_or(&value);
@@ -300,7 +344,7 @@ pub fn select(board: &Board, query: &Query) -> Selection {
     let metrics = metrics(board, &in_regime);
     let metric = query.metric.clone().unwrap_or_else(|| first_metric(board, &in_case, regime, &metrics));
 
-    let words: Vec<String> = query.search.split_whitespace().map(str::to_lowercase).collect();
+    let words: Vec<String> = query.search.split_whitespace().map(str::to_ascii_lowercase).collect();
     let found: Vec<usize> = in_case
         .iter()
         .copied()
@@ -313,10 +357,10 @@ pub fn select(board: &Board, query: &Query) -> Selection {
 
     let sort = query.sort.unwrap_or_else(|| best_first(&metric));
     let mut rows: Vec<usize> = found.iter().copied().filter(|i| has_model(i) && has_engine(i)).collect();
-    rows.sort_by(|&a, &b| order(board, &metric, sort, a, b));
+    sort_by(&mut rows, &|a, b| order(board, &metric, sort, a, b));
     Selection {
-        models: facets(found.iter().filter(|i| has_engine(i)).map(|&i| model(i)), &query.models),
-        engines: facets(found.iter().filter(|i| has_model(i)).map(|&i| engine(i)), &query.engines),
+        models: facets(&mut found.iter().filter(|i| has_engine(i)).map(|&i| model(i)), &query.models),
+        engines: facets(&mut found.iter().filter(|i| has_model(i)).map(|&i| engine(i)), &query.engines),
         of: in_case.len(),
         regimes,
         regime,
@@ -352,26 +396,38 @@ fn regimes(board: &Board) -> Vec<(Regime, usize)> {
         .collect()
 }
 
+/// Cases with their rows, those that most have first.
 fn cases(board: &Board, rows: &[usize]) -> Vec<(CaseKey, usize)> {
-    let mut counts: BTreeMap<CaseKey, usize> = BTreeMap::new();
+    let mut cases: Vec<(CaseKey, usize)> = Vec::new();
     for &i in rows {
-        *counts.entry(CaseKey::of(&board.rows[i])).or_default() += 1;
+        match cases.iter_mut().find(|(key, _)| is(&board.rows[i], key)) {
+            Some((_, count)) => *count += 1,
+            None => cases.push((CaseKey::of(&board.rows[i]), 1)),
+        }
     }
-    let mut cases: Vec<(CaseKey, usize)> = counts.into_iter().collect();
-    // Stable: those of the same count stay in the order of their names.
-    cases.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    cases
+    in_order(&cases, &|(a, count_a), (b, count_b)| count_b.cmp(count_a).then_with(|| a.cmp(b)))
 }
 
 fn metrics(board: &Board, rows: &[usize]) -> Vec<String> {
-    let mut tags: Vec<&str> = rows
-        .iter()
-        .flat_map(|&i| board.rows[i].cells.keys().map(String::as_str))
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    tags.sort_by_key(|tag| METRICS.iter().position(|m| m.tag == *tag).unwrap_or(METRICS.len()));
-    tags.into_iter().map(str::to_owned).collect()
+    let mut tags: Vec<&String> = Vec::new();
+    for tag in rows.iter().flat_map(|&i| board.rows[i].cells.keys()) {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    let place = |tag: &str| METRICS.iter().position(|m| m.tag == tag).unwrap_or(METRICS.len());
+    in_order(&tags, &|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b))).into_iter().cloned().collect()
+}
+
+/// The items in an order. One sort of indices serves all lists, so that its code is downloaded once.
+fn in_order<T: Clone>(items: &[T], compare: &dyn Fn(&T, &T) -> Ordering) -> Vec<T> {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    sort_by(&mut order, &|a, b| compare(&items[a], &items[b]));
+    order.into_iter().map(|i| items[i].clone()).collect()
+}
+
+fn sort_by(indices: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
+    indices.sort_by(|&a, &b| compare(a, b));
 }
 
 /// The regime's headline, unless no row that is shown has it and one has another.
@@ -384,17 +440,16 @@ fn first_metric(board: &Board, rows: &[usize], regime: Regime, metrics: &[String
     metrics.iter().find(|tag| some_row_has(tag)).map_or_else(|| headline.to_owned(), Clone::clone)
 }
 
-fn facets<'a>(values: impl Iterator<Item = &'a str>, chosen: &BTreeSet<String>) -> Vec<Facet> {
-    let mut counts: BTreeMap<&str, usize> = chosen.iter().map(|value| (value.as_str(), 0)).collect();
+fn facets<'a>(values: &mut dyn Iterator<Item = &'a str>, chosen: &Chosen) -> Vec<Facet> {
+    let facet = |value: &str, count| Facet { value: value.to_owned(), count, chosen: chosen.contains(value) };
+    let mut facets: Vec<Facet> = chosen.iter().map(|value| facet(value, 0)).collect();
     for value in values {
-        *counts.entry(value).or_default() += 1;
+        match facets.iter_mut().find(|facet| facet.value == value) {
+            Some(facet) => facet.count += 1,
+            None => facets.push(facet(value, 1)),
+        }
     }
-    let mut facets: Vec<Facet> = counts
-        .into_iter()
-        .map(|(value, count)| Facet { value: value.to_owned(), count, chosen: chosen.contains(value) })
-        .collect();
-    facets.sort_by_key(|facet| std::cmp::Reverse(facet.count));
-    facets
+    in_order(&facets, &|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)))
 }
 
 /// Rows without the number come last whichever way the others run: unknown is neither large nor small.
@@ -424,7 +479,7 @@ fn order(board: &Board, metric: &str, sort: Sort, a: usize, b: usize) -> Orderin
 }
 
 fn names(entry: &Entry) -> (String, String, &str) {
-    (entry.engine.to_lowercase(), entry.model.to_lowercase(), &entry.label)
+    (entry.engine.to_ascii_lowercase(), entry.model.to_ascii_lowercase(), &entry.label)
 }
 
 /// Percent-encoding of everything but letters, digits and `-._~,`.
@@ -526,8 +581,8 @@ mod tests {
                 regime: Some(Regime::ColdPrefill),
                 case: CaseChoice::One(CaseKey { id: "a,b & c=d".into(), streams: 8 }),
                 metric: Some("engine_prefill_tok_s".into()),
-                models: ["千问 3 + <img>".to_owned(), "50 %".to_owned()].into(),
-                engines: ["llama.cpp".to_owned()].into(),
+                models: ["千问 3 + <img>", "50 %"].into(),
+                engines: ["llama.cpp"].into(),
                 search: "rtx 4000 #1".into(),
                 sort: Some(Sort { column: Column::Ttft, descending: true }),
             },
@@ -547,7 +602,7 @@ mod tests {
         assert_eq!(query.regime, Some(Regime::Other));
         assert_eq!((query.case, query.sort), (CaseChoice::Commonest, None));
         assert_eq!(query.metric.as_deref(), Some("own_metric"));
-        assert_eq!(query.engines.len(), 1);
+        assert_eq!(query.engines.iter().count(), 1);
     }
 
     #[test]
