@@ -31,8 +31,11 @@ enum Subject {
 pub fn run(shop: &Workshop, options: &DemoOptions) -> Result<()> {
     let listener = serve::bind(options.port)?;
     children::end_with_us()?;
+    // Everything is built before anything is measured: nobody waits for a measurement that cannot be shown.
     let dyno = site::build_dyno(shop, Profile::Release)?;
     let home = shop.cache.demo();
+    let out = home.join("site");
+    site::build(shop, &out)?;
     let shards = home.join("shards");
     fs::create_dir_all(&shards).with_context(|| format!("cannot create {}", shards.display()))?;
 
@@ -40,8 +43,6 @@ pub fn run(shop: &Workshop, options: &DemoOptions) -> Result<()> {
     measure(shop, &dyno, &subject, options.quick, &shards)?;
     drop(subject);
 
-    let out = home.join("site");
-    site::build(shop, &out)?;
     let staging = home.join("staging");
     stage(&[&shop.root.join("results"), &shards], &staging)?;
     site::publish(shop, &dyno, &staging, &out)?;
