@@ -70,12 +70,8 @@ fn choose(shop: &Workshop, dyno: &Path, options: &DemoOptions) -> Result<Subject
 
 /// The engine that `dyno run` would find.
 fn discover(shop: &Workshop, dyno: &Path) -> Result<Option<String>> {
-    let output = shop
-        .command(dyno)
-        .args(["discover", "--json"])
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start `dyno discover`")?;
+    let output =
+        shop.command(dyno).args(["discover", "--json"]).output().context("cannot start `dyno discover`")?;
     match output.status.code() {
         Some(exit::DONE) => {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -84,7 +80,11 @@ fn discover(shop: &Workshop, dyno: &Path) -> Result<Option<String>> {
                 .with_context(|| format!("`dyno discover` printed no address: {}", text.trim()))
         }
         Some(exit::NO_ENGINE) => Ok(None),
-        _ => bail!("`dyno discover` failed ({})", output.status),
+        _ => bail!(
+            "`dyno discover` failed ({}): {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        ),
     }
 }
 
