@@ -86,7 +86,7 @@ impl std::fmt::Debug for Exchange {
 impl Exchange {
     /// Starts HTTP on a socket; nothing is written yet.
     pub(super) async fn start(socket: Socket) -> Result<Self, hyper::Error> {
-        let Socket { stream, last_read } = socket;
+        let Socket { stream, last_read, .. } = socket;
         let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
         Ok(Self { sender, driver: Some(driver), last_read })
     }

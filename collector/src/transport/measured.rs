@@ -50,6 +50,7 @@ pub struct Connection {
     target: Target,
     exchange: Exchange,
     set_up: Duration,
+    local_port: u16,
 }
 
 /// Opens a connection and times it: look-up, TCP, TLS.
@@ -60,9 +61,9 @@ pub async fn open(target: &Target) -> Result<Connection, RequestError> {
     let begin = Instant::now();
     let error = |message| RequestError { kind: RequestErrorKind::Connect, message };
     let socket = dial(target).await.map_err(|failure| error(failure.explain()))?;
-    let set_up = begin.elapsed();
+    let (set_up, local_port) = (begin.elapsed(), socket.local_port);
     let exchange = Exchange::start(socket).await.map_err(|failure| error(failure.to_string()))?;
-    Ok(Connection { target: target.clone(), exchange, set_up })
+    Ok(Connection { target: target.clone(), exchange, set_up, local_port })
 }
 
 /// Opens a connection, sends, and observes to the end. Failures stand in the record.
@@ -83,6 +84,11 @@ impl Connection {
     /// How long it took to open.
     pub fn connect_time(&self) -> Duration {
         self.set_up
+    }
+
+    /// Our port: what a server's log may know the request by.
+    pub fn local_port(&self) -> u16 {
+        self.local_port
     }
 
     /// Sends the one request and observes its answer to the end. Failures stand in the record.
@@ -118,7 +124,12 @@ impl Connection {
         loop {
             let patience = if observer.has_body() { idle } else { first_byte };
             match self.exchange.bytes(&mut body, patience).await {
-                Ok(Some(bytes)) => observer.bytes(offset(self.exchange.last_read(), run_start), &bytes),
+                Ok(Some(bytes)) => {
+                    let at = offset(self.exchange.last_read(), run_start);
+                    // Engines speak to all streams of a batch at once: others are read before this is parsed.
+                    tokio::task::yield_now().await;
+                    observer.bytes(at, &bytes);
+                }
                 Ok(None) => return observer.end(offset(self.exchange.last_read(), run_start)),
                 Err(broken) => {
                     let (kind, message) = in_body(broken, observer.has_body());

@@ -79,6 +79,7 @@ pub(super) async fn dial(target: &Target) -> Result<Socket, DialError> {
 async fn connect(target: &Target) -> io::Result<Socket> {
     let tcp = TcpStream::connect((target.host.as_str(), target.port)).await?;
     tcp.set_nodelay(true)?;
+    let local_port = tcp.local_addr()?.port();
     let last_read = LastRead::new();
     let tcp = Stamped { tcp, last_read: last_read.clone() };
     let stream: Box<dyn Io> = match &target.tls {
@@ -88,7 +89,7 @@ async fn connect(target: &Target) -> io::Result<Socket> {
             Box::new(TlsConnector::from(Arc::clone(config)).connect(name, tcp).await?)
         }
     };
-    Ok(Socket { stream, last_read })
+    Ok(Socket { stream, last_read, local_port })
 }
 
 /// A connection, whichever way it is spoken.
@@ -96,6 +97,7 @@ async fn connect(target: &Target) -> io::Result<Socket> {
 pub(super) struct Socket {
     pub(super) stream: Box<dyn Io>,
     pub(super) last_read: LastRead,
+    pub(super) local_port: u16,
 }
 
 /// What HTTP needs of a stream.
