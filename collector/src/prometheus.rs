@@ -1,6 +1,6 @@
 //! Prometheus text exposition → samples. Pure and total: a line that is not one is left out and counted.
 //!
-//! Reads format 0.0.4 and what OpenMetrics adds to a line (timestamps and exemplars, both ignored).
+//! Reads format 0.0.4 and what `OpenMetrics` adds to a line (timestamps and exemplars, both ignored).
 
 /// One line of an exposition.
 #[derive(Debug, Clone, PartialEq)]

@@ -212,7 +212,7 @@ impl Observer {
         }
         self.events += 1;
         match openai_event::chunk(data) {
-            Ok(event) => self.event(at, event, frame.event == b"error"),
+            Ok(event) => self.event(at, &event, frame.event == b"error"),
             Err(_) if frame.event == b"error" => {
                 self.fail(RequestErrorKind::MidStream, mid_stream(&String::from_utf8_lossy(data)));
             }
@@ -232,7 +232,7 @@ impl Observer {
         }
     }
 
-    fn event(&mut self, at: Seconds, event: Event, named_error: bool) {
+    fn event(&mut self, at: Seconds, event: &Event, named_error: bool) {
         let said =
             event.error.clone().or_else(|| named_error.then(|| "an error event without words".to_owned()));
         if let Some(said) = said {
@@ -242,7 +242,7 @@ impl Observer {
         if event.finish_reason.is_some() {
             self.record.finish_reason.clone_from(&event.finish_reason);
         }
-        self.ledger.note(&event, self.record.finish_reason.is_some());
+        self.ledger.note(event, self.record.finish_reason.is_some());
         if event.carries_text() {
             self.arrivals.push(at);
             self.record.text_events += 1;
@@ -283,7 +283,7 @@ impl Observer {
         let at = self.last_bytes.unwrap_or(Seconds(0.0));
         match openai_event::answer(body) {
             Ok(event) => {
-                self.event(at, event, false);
+                self.event(at, &event, false);
                 if self.record.text_events == 0 {
                     self.fail(RequestErrorKind::NoText, "the answer carried no generated text".to_owned());
                 }

@@ -1,5 +1,6 @@
 //! What real servers sent, read by the real observer.
 
+#[cfg(test)]
 mod common;
 
 use common::capture::{Capture, Split};

@@ -1,5 +1,7 @@
 //! Engines looked at over real sockets: what llama-server and vLLM answered when they were recorded.
+#![expect(clippy::unwrap_used, reason = "a test says by panicking what it found")]
 
+#[cfg(test)]
 mod common;
 
 use std::sync::Mutex;
@@ -84,7 +86,7 @@ async fn a_server_that_loads_is_waited_for_and_one_that_loads_for_ever_is_not() 
     })
     .await;
     let mut told = 0;
-    wait_ready(&server.target(), Duration::from_secs(60), |_| told += 1).await.unwrap();
+    wait_ready(&server.target(), Duration::from_mins(1), |_| told += 1).await.unwrap();
     assert_eq!(told, 2);
     let stuck = Server::always(vec![write(&loading)]).await;
     let error = wait_ready(&stuck.target(), Duration::from_millis(10), |_| ()).await.unwrap_err();
@@ -114,7 +116,7 @@ async fn a_server_without_a_health_route_is_ready_when_it_lists_models() {
 async fn what_cannot_be_measured_is_told_apart() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let nobody = Target::parse(&format!("http://127.0.0.1:{port}")).unwrap();
-    let error = wait_ready(&nobody, Duration::from_secs(60), |_| ()).await.unwrap_err();
+    let error = wait_ready(&nobody, Duration::from_mins(1), |_| ()).await.unwrap_err();
     assert!(matches!(error, EndpointError::Unreachable(_)) && error.to_string().contains("--url"), "{error}");
     for (status, body, words) in [
         (401, r#"{"error":{"message":"Invalid API Key"}}"#, "--api-key"),

@@ -1,5 +1,7 @@
 //! The transport against real sockets: what a server does, and what stands in the record.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test says by panicking what it found")]
 
+#[cfg(test)]
 mod common;
 
 use std::sync::Arc;
@@ -275,10 +277,11 @@ async fn a_server_that_never_closes_after_done_does_not_hold_the_run() {
     let server =
         Server::always(vec![write(CHUNKED), chunk(&say("a")), chunk(STOP), chunk("[DONE]"), Step::Hang])
             .await;
-    let begin = Instant::now();
-    let record = drive(&server.target(), ask(0), begin).await.record;
+    let target = server.target();
+    let drive = drive(&target, ask(0), Instant::now());
+    let record = tokio::time::timeout(Duration::from_mins(1), drive).await.expect("held up").record;
     assert_eq!(record.error, None);
-    assert!(begin.elapsed() < Duration::from_secs(60), "the idle time-out is 120 s");
+    assert!(record.t_end_s.is_some());
 }
 
 #[tokio::test]

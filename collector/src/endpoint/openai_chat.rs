@@ -138,7 +138,7 @@ impl ChatRequest {
         // Templates differ in the name: Qwen reads `enable_thinking`, DeepSeek and others `thinking`.
         let thinking = sampling.thinking.filter(|_| optional.thinking_switch);
         set("chat_template_kwargs", thinking.map(|on| json!({ "enable_thinking": on, "thinking": on })));
-        set("cache_prompt", optional.cache_prompt.then(|| json!(true)));
+        set("cache_prompt", optional.cache_prompt.then_some(Value::Bool(true)));
         Bytes::from(Value::Object(body).to_string())
     }
 }

@@ -170,7 +170,9 @@ impl EndpointError {
         let message = error.to_string();
         match (error.status(), error) {
             (Some(401 | 403), _) => Self::Unauthorised(message),
-            (Some(500..=599), _) | (_, CallError::Connect { .. } | CallError::Broken { .. }) => Self::Unreachable(message),
+            (Some(500..=599), _) | (_, CallError::Connect { .. } | CallError::Broken { .. }) => {
+                Self::Unreachable(message)
+            }
             _ => Self::NotAnEngine(message),
         }
     }
@@ -182,8 +184,9 @@ impl EndpointError {
 /// When it cannot be reached, wants a key, is no engine, or the model is not settled.
 pub async fn identify(target: &Target, model: Option<&str>) -> Result<Identified, EndpointError> {
     let answers = look(target).await?;
-    let models = served(&answers.models)
-        .ok_or_else(|| EndpointError::NotAnEngine(format!("{}/v1/models has no list `data`", target.url())))?;
+    let models = served(&answers.models).ok_or_else(|| {
+        EndpointError::NotAnEngine(format!("{}/v1/models has no list `data`", target.url()))
+    })?;
     let chosen = choose(target, &models, model)?;
     let engine = recognise(&answers);
     let entry = answers.models["data"]
@@ -195,7 +198,10 @@ pub async fn identify(target: &Target, model: Option<&str>) -> Result<Identified
     let counted = answers.metrics.as_deref().and_then(|text| (engine.counters)(&Samples::parse(text)));
     let has_tokenizer = tokens_of(target, engine, &chosen.id, "one two three").await.is_some();
     if !has_tokenizer {
-        warnings.push("the server has no /tokenize, so the sizes of prompts are estimates until they are sent".to_owned());
+        warnings.push(
+            "the server has no /tokenize, so the sizes of prompts are estimates until they are sent"
+                .to_owned(),
+        );
     }
     Ok(Identified {
         engine,
@@ -257,7 +263,11 @@ fn served(models: &Value) -> Option<Vec<ModelInfo>> {
     Some(models["data"].as_array()?.iter().filter_map(info).collect())
 }
 
-fn choose<'a>(target: &Target, models: &'a [ModelInfo], wanted: Option<&str>) -> Result<&'a ModelInfo, EndpointError> {
+fn choose<'a>(
+    target: &Target,
+    models: &'a [ModelInfo],
+    wanted: Option<&str>,
+) -> Result<&'a ModelInfo, EndpointError> {
     let url = target.url().to_owned();
     let names = || models.iter().map(|model| model.id.clone()).collect();
     match (wanted, models) {
@@ -325,13 +335,22 @@ mod tests {
         let answers = |models: Value, props: Value| Answers { models, props, ..Answers::default() };
         for (answers, name) in [
             (answers(json!({ "simulated": true, "data": [] }), Value::Null), "dyno-simulator"),
-            (answers(json!({ "data": [{ "id": "x", "owned_by": "dyno-simulator" }] }), Value::Null), "dyno-simulator"),
+            (
+                answers(json!({ "data": [{ "id": "x", "owned_by": "dyno-simulator" }] }), Value::Null),
+                "dyno-simulator",
+            ),
             (answers(json!({ "data": [{ "id": "x", "owned_by": "llamacpp" }] }), Value::Null), "llama.cpp"),
             (
-                answers(json!({ "data": [] }), json!({ "build_info": "b1-a", "default_generation_settings": {} })),
+                answers(
+                    json!({ "data": [] }),
+                    json!({ "build_info": "b1-a", "default_generation_settings": {} }),
+                ),
                 "llama.cpp",
             ),
-            (answers(json!({ "data": [{ "id": "x", "owned_by": "vllm" }] }), Value::Null), "openai-compatible"),
+            (
+                answers(json!({ "data": [{ "id": "x", "owned_by": "vllm" }] }), Value::Null),
+                "openai-compatible",
+            ),
             (answers(Value::Null, Value::Null), "openai-compatible"),
         ] {
             assert_eq!(recognise(&answers).name, name);
@@ -341,7 +360,9 @@ mod tests {
 
     #[test]
     fn no_engine_panics_on_answers_of_any_shape() {
-        for odd in [json!(null), json!([]), json!("x"), json!(7), json!({ "data": 7 }), json!({ "data": [7, {}] })] {
+        for odd in
+            [json!(null), json!([]), json!("x"), json!(7), json!({ "data": 7 }), json!({ "data": [7, {}] })]
+        {
             let answers = Answers {
                 models: odd.clone(),
                 props: odd.clone(),
@@ -353,7 +374,12 @@ mod tests {
             for engine in ENGINES {
                 let _ = (engine.recognise)(&answers);
                 let description = (engine.describe)(&answers, &odd);
-                assert_eq!((description.context_limit_tokens, description.total_slots), (None, None), "{}", engine.name);
+                assert_eq!(
+                    (description.context_limit_tokens, description.total_slots),
+                    (None, None),
+                    "{}",
+                    engine.name
+                );
             }
         }
     }

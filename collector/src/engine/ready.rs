@@ -27,7 +27,7 @@ pub async fn wait_ready(
             return Err(EndpointError::Loading { url: target.url().to_owned(), waited_s: waited.as_secs() });
         }
         waiting(waited);
-        tokio::time::sleep(PAUSE.min(patience - waited)).await;
+        tokio::time::sleep(PAUSE.min(patience.saturating_sub(waited))).await;
     }
     Ok(())
 }

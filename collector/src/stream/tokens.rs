@@ -114,12 +114,12 @@ mod tests {
         Event { answer: "a".into(), ..Event::default() }
     }
 
-    fn usage(completion: u64) -> Option<Usage> {
-        Some(Usage { prompt_tokens: Some(40), completion_tokens: Some(completion), ..Usage::default() })
+    fn usage(completion: u64) -> Usage {
+        Usage { prompt_tokens: Some(40), completion_tokens: Some(completion), ..Usage::default() }
     }
 
-    fn engine(output: u64) -> Option<EngineTimings> {
-        Some(EngineTimings { output_tokens: Some(Tokens(output)), ..EngineTimings::default() })
+    fn engine(output: u64) -> EngineTimings {
+        EngineTimings { output_tokens: Some(Tokens(output)), ..EngineTimings::default() }
     }
 
     fn settled(events: &[Event]) -> RequestRecord {
@@ -142,8 +142,12 @@ mod tests {
 
     #[test]
     fn usage_comes_before_timings_and_both_before_counting() {
-        let summary =
-            Event { about_the_stream: true, usage: usage(9), timings: engine(8), ..Event::default() };
+        let summary = Event {
+            about_the_stream: true,
+            usage: Some(usage(9)),
+            timings: Some(engine(8)),
+            ..Event::default()
+        };
         assert_eq!(count(&[text(), summary.clone()]), Some((9, TokenCountSource::Usage)));
         let timed = Event { usage: None, ..summary };
         assert_eq!(count(&[text(), timed]), Some((8, TokenCountSource::EngineTimings)));
@@ -153,9 +157,9 @@ mod tests {
 
     #[test]
     fn usage_of_every_chunk_without_a_final_one_is_labelled_and_comes_after_timings() {
-        let chunk = |n| Event { usage: usage(n), ..text() };
+        let chunk = |n| Event { usage: Some(usage(n)), ..text() };
         assert_eq!(count(&[chunk(1), chunk(6)]), Some((6, TokenCountSource::ChunkUsage)));
-        let timed = Event { timings: engine(7), ..chunk(6) };
+        let timed = Event { timings: Some(engine(7)), ..chunk(6) };
         assert_eq!(count(&[chunk(1), timed]), Some((7, TokenCountSource::EngineTimings)));
         let last = Event { finish_reason: Some("stop".into()), ..chunk(6) };
         assert_eq!(count(&[chunk(1), last]), Some((6, TokenCountSource::Usage)));
@@ -163,21 +167,21 @@ mod tests {
 
     #[test]
     fn the_only_usage_is_believed_wherever_it_stands_unless_text_follows() {
-        let on_text = Event { usage: usage(5), ..text() };
+        let on_text = Event { usage: Some(usage(5)), ..text() };
         assert_eq!(count(&[text(), on_text.clone()]), Some((5, TokenCountSource::Usage)));
         assert_eq!(count(&[on_text, text()]), Some((2, TokenCountSource::CountedEvents)));
     }
 
     #[test]
     fn a_zero_beside_text_is_a_server_that_does_not_count() {
-        let zero = Event { about_the_stream: true, usage: usage(0), ..Event::default() };
+        let zero = Event { about_the_stream: true, usage: Some(usage(0)), ..Event::default() };
         assert_eq!(count(&[text(), zero]), Some((1, TokenCountSource::CountedEvents)));
     }
 
     #[test]
     fn tokens_of_each_event_follow_from_running_counts() {
-        let chunk = |n| Event { usage: usage(n), ..text() };
-        let silent = Event { usage: usage(2), ..Event::default() };
+        let chunk = |n| Event { usage: Some(usage(n)), ..text() };
+        let silent = Event { usage: Some(usage(2)), ..Event::default() };
         let record = settled(&[silent, chunk(3), chunk(4), chunk(9)]);
         assert_eq!(record.event_tokens, Some(vec![3, 1, 5]));
         assert_eq!(record.first_event_tokens, Some(Tokens(3)));

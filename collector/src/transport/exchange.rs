@@ -70,10 +70,13 @@ impl Broken {
     }
 }
 
+/// What reads and writes the socket while it is polled.
+type Driver = http1::Connection<TokioIo<Box<dyn Io>>, Full<Bytes>>;
+
 /// A connection with the machinery that reads and writes it.
 pub(super) struct Exchange {
     sender: http1::SendRequest<Full<Bytes>>,
-    driver: Option<http1::Connection<TokioIo<Box<dyn Io>>, Full<Bytes>>>,
+    driver: Option<Driver>,
     last_read: LastRead,
 }
 

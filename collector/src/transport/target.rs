@@ -31,8 +31,8 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(600),
-            idle: Duration::from_secs(120),
+            first_byte: Duration::from_mins(10),
+            idle: Duration::from_mins(2),
             call: Duration::from_secs(15),
         }
     }
