@@ -11,13 +11,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAcces
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
-/// What is wrong with a value, and where.
+/// What is wrong with a value, and where. In a box, so that what is right is passed on cheaply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct Wrong(Box<Place>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
     /// `cases[2].runs[0].number`; empty for the whole.
-    pub path: String,
+    path: String,
     /// What was expected, and what was found.
-    pub message: String,
+    message: String,
 }
 
 /// Reads a value as `T`.
@@ -30,8 +33,8 @@ pub fn read<'a, T: serde::Deserialize<'a>>(value: &'a Value) -> Result<T, Wrong>
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = if self.path.is_empty() { "the whole" } else { &self.path };
-        write!(f, "{at}: {}", self.message)
+        let at = if self.0.path.is_empty() { "the whole" } else { &self.0.path };
+        write!(f, "{at}: {}", self.0.message)
     }
 }
 
@@ -39,16 +42,24 @@ impl std::error::Error for Wrong {}
 
 impl Error for Wrong {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self { path: String::new(), message: message.to_string() }
+        Self(Box::new(Place { path: String::new(), message: message.to_string() }))
     }
 }
 
 impl Wrong {
-    /// The same, seen from the object or list around it.
+    /// The same, seen from the object around it.
+    #[inline(never)]
     fn inside(mut self, step: &str) -> Self {
-        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
-        self.path = [step, dot, &self.path].concat();
+        let path = &mut self.0.path;
+        let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+        *path = [step, dot, path].concat();
         self
+    }
+
+    /// The same, seen from the list around it.
+    #[inline(never)]
+    fn inside_list(self, index: usize) -> Self {
+        self.inside(&format!("[{index}]"))
     }
 }
 
@@ -68,7 +79,7 @@ impl<'a> Deserializer<'a> for Objects<'a> {
             },
             Value::String(text) => visitor.visit_borrowed_str(text),
             Value::Array(elements) => visitor.visit_seq(Elements { rest: elements.iter(), next: 0 }),
-            Value::Object(members) => visitor.visit_map(Members { rest: members.iter(), value: None }),
+            Value::Object(members) => visitor.visit_map(Members { rest: members.iter(), member: ("", &Value::Null) }),
         }
     }
 
@@ -95,9 +106,10 @@ impl<'a> Deserializer<'a> for Objects<'a> {
         self.deserialize_seq(visitor)
     }
 
+    #[inline(never)]
     fn deserialize_map<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
         match self.0 {
-            Value::Object(members) => visitor.visit_map(Members { rest: members.iter(), value: None }),
+            Value::Object(members) => visitor.visit_map(Members { rest: members.iter(), member: ("", &Value::Null) }),
             other => Err(unexpected(other, &visitor)),
         }
     }
@@ -157,11 +169,12 @@ struct Elements<'a> {
 impl<'a> SeqAccess<'a> for Elements<'a> {
     type Error = Wrong;
 
+    #[inline(never)]
     fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Wrong> {
         let Some(element) = self.rest.next() else { return Ok(None) };
         let index = self.next;
         self.next += 1;
-        seed.deserialize(Objects(element)).map(Some).map_err(|wrong| wrong.inside(&format!("[{index}]")))
+        seed.deserialize(Objects(element)).map(Some).map_err(|wrong| wrong.inside_list(index))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -171,7 +184,8 @@ impl<'a> SeqAccess<'a> for Elements<'a> {
 
 struct Members<'a> {
     rest: serde_json::map::Iter<'a>,
-    value: Option<(&'a str, &'a Value)>,
+    /// The member whose key was read last.
+    member: (&'a str, &'a Value),
 }
 
 impl<'a> MapAccess<'a> for Members<'a> {
@@ -179,7 +193,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
 
     fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Wrong> {
         let Some((key, value)) = self.rest.next() else { return Ok(None) };
-        self.value = Some((key, value));
+        self.member = (key, value);
         let key: StrDeserializer<'a, Wrong> = key.as_str().into_deserializer();
         seed.deserialize(key).map(Some)
     }
@@ -187,9 +201,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
     // Apart from the fields that call it, so that a type is read in one place however many fields have it.
     #[inline(never)]
     fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Wrong> {
-        let Some((key, value)) = self.value.take() else {
-            return Err(Wrong::custom("a value without its key"));
-        };
+        let (key, value) = self.member;
         seed.deserialize(Objects(value)).map_err(|wrong| wrong.inside(key))
     }
 }

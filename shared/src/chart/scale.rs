@@ -93,7 +93,7 @@ impl Span {
         if scale == Scale::Ratio {
             values.push(0.0);
         }
-        values.sort_by(f64::total_cmp);
+        values.sort_unstable_by(f64::total_cmp);
         let core = without_outliers(scale, &values);
         let (Some(&first), Some(&last)) = (core.first(), core.last()) else {
             return Self::over_nothing(scale);
@@ -198,7 +198,7 @@ fn stands_far(scale: Scale, rest: &[f64], near: f64, far: f64) -> bool {
 /// The median length of the intervals; 0 where there are none.
 fn usual_length(whiskers: &[(f64, f64)]) -> f64 {
     let mut lengths: Vec<f64> = whiskers.iter().map(|(low, high)| high - low).collect();
-    lengths.sort_by(f64::total_cmp);
+    lengths.sort_unstable_by(f64::total_cmp);
     lengths.get(lengths.len() / 2).copied().unwrap_or(0.0)
 }
 

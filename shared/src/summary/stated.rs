@@ -1,13 +1,14 @@
 //! A summary without runs: what the source states, and nothing more.
 
 use super::{CaseSummary, Estimate, Interval};
-use crate::metric::METRICS;
+use crate::metric::{self, METRICS};
 use crate::submission::{Case, StatedEstimate};
 
 pub(super) fn summary(case: &Case) -> CaseSummary {
-    let mut estimates: Vec<Estimate> = case.stated.iter().map(estimate).collect();
-    // Stable: the source's own metrics stay in its own order, after those of the table.
-    estimates.sort_by_key(|e| METRICS.iter().position(|m| m.tag == e.metric).unwrap_or(METRICS.len()));
+    let of_tag = |tag: &'static str| case.stated.iter().filter(move |stated| stated.metric == tag);
+    let known = METRICS.iter().flat_map(|m| of_tag(m.tag));
+    let own = case.stated.iter().filter(|stated| metric::find(&stated.metric).is_none());
+    let estimates: Vec<Estimate> = known.chain(own).map(estimate).collect();
     CaseSummary {
         estimates,
         runs: None,
