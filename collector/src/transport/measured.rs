@@ -94,7 +94,7 @@ impl Connection {
     /// Sends the one request and observes its answer to the end. Failures stand in the record.
     pub async fn send(mut self, ask: Ask, run_start: Instant) -> Observed {
         let mut seed = ask.seed(run_start);
-        seed.connect_s = Some(Seconds(self.set_up.as_secs_f64()));
+        seed.connect_s = Some(Seconds(self.set_up.as_nanos() as f64 / 1e9));
         let asking = Asking {
             method: Method::POST,
             route: ask.path,
@@ -147,9 +147,11 @@ impl Connection {
 
 /// Seconds from the start of the run; negative for what came before it.
 fn offset(at: Instant, run_start: Instant) -> Seconds {
+    // Whole nanoseconds over 1e9 are written with nine decimals; `as_secs_f64` is often one digit off that.
+    let seconds = |span: Duration| span.as_nanos() as f64 / 1e9;
     Seconds(match at.checked_duration_since(run_start) {
-        Some(after) => after.as_secs_f64(),
-        None => -run_start.duration_since(at).as_secs_f64(),
+        Some(after) => seconds(after),
+        None => -seconds(run_start.duration_since(at)),
     })
 }
 
