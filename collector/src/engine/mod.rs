@@ -120,7 +120,7 @@ pub enum EndpointError {
     /// It answers 503 and goes on doing so.
     #[error(
         "{url} is still loading its model after {waited_s} s: wait until GET {url}/health answers 200, or allow it \
-         more time"
+         more time with --load-timeout"
     )]
     Loading {
         /// The engine's root.
