@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric;
 use crate::submission::{Evidence, Origin, Submission};
 use crate::summary::{Estimate, summarize};
 use crate::workload::Regime;
@@ -334,10 +335,29 @@ fn rows_of(entry: usize, submission: &Submission) -> Vec<Row> {
                 runs: summary.runs,
                 failed: summary.failures.len() as u64,
                 warnings: summary.warnings.iter().map(|w| w.name.to_owned()).collect(),
-                cells: summary.estimates.iter().map(|e| (e.metric.clone(), cell_of(e))).collect(),
+                cells: cells_of(&summary.estimates),
             }
         })
         .collect()
+}
+
+/// One cell per metric. Where a source states several statistics of one, the first stands for it.
+fn cells_of(estimates: &[Estimate]) -> BTreeMap<String, Cell> {
+    let mut cells = BTreeMap::new();
+    for estimate in estimates {
+        cells.entry(name_of(estimate)).or_insert_with(|| cell_of(estimate));
+    }
+    cells
+}
+
+/// The metric's tag; a source's own metric with its unit, so that no column mixes two.
+fn name_of(estimate: &Estimate) -> String {
+    match estimate.unit.as_deref() {
+        Some(unit) if !unit.is_empty() && metric::find(&estimate.metric).is_none() => {
+            format!("{}, {unit}", estimate.metric)
+        }
+        _ => estimate.metric.clone(),
+    }
 }
 
 fn cell_of(estimate: &Estimate) -> Cell {
@@ -376,6 +396,29 @@ mod tests {
         let mut both = read.clone();
         both.append(read);
         assert_eq!((both.rows().len(), both.rows()[7].entry), (8, 3));
+    }
+
+    #[test]
+    fn a_source_s_own_metric_has_its_unit_in_its_name_and_the_first_of_two_statistics_stands() {
+        let stated = |metric: &str, unit: Option<&str>, value| crate::submission::StatedEstimate {
+            metric: metric.into(),
+            unit: unit.map(Into::into),
+            value: Some(value),
+            ..Default::default()
+        };
+        let mut case = single_stream_case("code", &[]);
+        case.stated = vec![
+            stated("wall time", Some("s"), 3.0),
+            stated("wall time", Some("min"), 4.0),
+            stated("client_wall_ttft_s", Some("s"), 0.5),
+            stated("client_wall_ttft_s", None, 0.7),
+        ];
+        let mut page = IndexPage::default();
+        page.push("a", &shard_of(vec![case]));
+        let cells = &page.rows()[0].cells;
+        let values: Vec<_> = cells.iter().map(|(name, cell)| (name.as_str(), cell.value)).collect();
+        let expected = [("client_wall_ttft_s", 0.5), ("wall time, min", 4.0), ("wall time, s", 3.0)];
+        assert_eq!(values, expected.map(|(name, value)| (name, Some(value))));
     }
 
     #[test]

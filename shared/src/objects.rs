@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
@@ -79,7 +78,9 @@ impl<'a> Deserializer<'a> for Objects<'a> {
             },
             Value::String(text) => visitor.visit_borrowed_str(text),
             Value::Array(elements) => visitor.visit_seq(Elements { rest: elements.iter(), next: 0 }),
-            Value::Object(members) => visitor.visit_map(Members { rest: members.iter(), member: ("", &Value::Null) }),
+            Value::Object(members) => {
+                visitor.visit_map(Members { rest: members.iter(), member: ("", &Value::Null) })
+            }
         }
     }
 
@@ -109,7 +110,9 @@ impl<'a> Deserializer<'a> for Objects<'a> {
     #[inline(never)]
     fn deserialize_map<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
         match self.0 {
-            Value::Object(members) => visitor.visit_map(Members { rest: members.iter(), member: ("", &Value::Null) }),
+            Value::Object(members) => {
+                visitor.visit_map(Members { rest: members.iter(), member: ("", &Value::Null) })
+            }
             other => Err(unexpected(other, &visitor)),
         }
     }
@@ -194,8 +197,7 @@ impl<'a> MapAccess<'a> for Members<'a> {
     fn next_key_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Wrong> {
         let Some((key, value)) = self.rest.next() else { return Ok(None) };
         self.member = (key, value);
-        let key: StrDeserializer<'a, Wrong> = key.as_str().into_deserializer();
-        seed.deserialize(key).map(Some)
+        seed.deserialize(Key(key)).map(Some)
     }
 
     // Apart from the fields that call it, so that a type is read in one place however many fields have it.
@@ -203,6 +205,30 @@ impl<'a> MapAccess<'a> for Members<'a> {
     fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Wrong> {
         let (key, value) = self.member;
         seed.deserialize(Objects(value)).map_err(|wrong| wrong.inside(key))
+    }
+}
+
+/// The key of a member; a number where its type is one.
+struct Key<'a>(&'a str);
+
+impl<'a> Deserializer<'a> for Key<'a> {
+    type Error = Wrong;
+
+    fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_borrowed_str(self.0)
+    }
+
+    fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        match self.0.parse() {
+            Ok(number) => visitor.visit_u32(number),
+            Err(_) => self.deserialize_any(visitor),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        <V: Visitor<'a>>
+        bool i8 i16 i32 i64 i128 u8 u16 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 
@@ -230,6 +256,21 @@ mod tests {
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read::<Submission>(&value).unwrap(), shard);
         assert_eq!(serde_json::from_str::<Submission>(&text).unwrap(), shard);
+    }
+
+    #[test]
+    fn a_page_of_the_index_reads_as_serde_reads_it() {
+        let mut case = single_stream_case("code", &[]);
+        case.stated = vec![crate::submission::StatedEstimate {
+            metric: "power".into(),
+            min: Some(116.0),
+            max: Some(119.0),
+            ..Default::default()
+        }];
+        let mut page = crate::index::IndexPage::default();
+        page.push("0123456789abcdef", &shard_of(vec![case]));
+        let value = serde_json::to_value(&page).unwrap();
+        assert_eq!(read::<crate::index::IndexPage>(&value).unwrap(), page);
     }
 
     #[test]

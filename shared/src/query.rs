@@ -90,7 +90,7 @@ impl<const N: usize> From<[&str; N]> for Chosen {
 /// Which cases of the regime are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CaseChoice {
-    /// The one that most submissions have.
+    /// The one in which most submissions have the regime's headline figure.
     #[default]
     Commonest,
     /// Every case, one below the other.
@@ -333,7 +333,7 @@ pub fn select(board: &Board, query: &Query) -> Selection {
     let case = match &query.case {
         CaseChoice::All => None,
         CaseChoice::One(key) => Some(key.clone()),
-        CaseChoice::Commonest => cases.first().map(|(key, _)| key.clone()),
+        CaseChoice::Commonest => commonest(board, &in_regime, regime, &cases),
     };
     let in_case: Vec<usize> = in_regime
         .iter()
@@ -406,6 +406,24 @@ fn cases(board: &Board, rows: &[usize]) -> Vec<(CaseKey, usize)> {
         }
     }
     in_order(&cases, &|(a, count_a), (b, count_b)| count_b.cmp(count_a).then_with(|| a.cmp(b)))
+}
+
+/// The case with the most points of the regime's headline metric; of several, the one that most submissions have.
+fn commonest(board: &Board, rows: &[usize], regime: Regime, cases: &[(CaseKey, usize)]) -> Option<CaseKey> {
+    let points = |key: &CaseKey| {
+        let of_case = rows.iter().map(|&i| &board.rows[i]).filter(|row| is(row, key));
+        of_case
+            .filter(|row| row.cells.get(regime.headline()).is_some_and(|cell| cell.value.is_some()))
+            .count()
+    };
+    let mut best: Option<(&CaseKey, usize)> = None;
+    for (key, _) in cases {
+        let points = points(key);
+        if best.is_none_or(|(_, most)| points > most) {
+            best = Some((key, points));
+        }
+    }
+    best.map(|(key, _)| key.clone())
 }
 
 fn metrics(board: &Board, rows: &[usize]) -> Vec<String> {
@@ -571,6 +589,26 @@ mod tests {
         let rates: Vec<f64> =
             selection.rows.iter().filter_map(|&i| board.rows[i].cells[&selection.metric].value).collect();
         assert_eq!(rates, [102.4, 51.2, 25.6]);
+    }
+
+    #[test]
+    fn a_case_without_the_headline_figure_is_not_shown_first_however_common() {
+        let stated = |engine: &str| {
+            let mut case = single_stream_case("aged", &[]);
+            case.stated = vec![StatedEstimate {
+                metric: "engine_decode_tok_s".into(),
+                value: Some(15.0),
+                ..StatedEstimate::default()
+            }];
+            let mut submission = submission(engine, "m", &[]);
+            submission.cases.push(case);
+            submission
+        };
+        let board = board(&[stated("a"), stated("b"), submission("c", "m", &[("code", 5.0)])]);
+        let shown = |params: &str| select(&board, &asked(params)).case.map(|key| key.id);
+        assert_eq!(shown("").as_deref(), Some("code"));
+        assert_eq!(shown("case=aged,1").as_deref(), Some("aged"));
+        assert_eq!(shown("case=all"), None);
     }
 
     #[test]
