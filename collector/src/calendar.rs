@@ -12,7 +12,12 @@ pub fn rfc3339(unix_s: f64) -> String {
     let whole = unix_s.clamp(0.0, 2e11) as i64;
     let (year, month, day) = civil(whole.div_euclid(86_400));
     let of_day = whole.rem_euclid(86_400);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", of_day / 3_600, of_day % 3_600 / 60, of_day % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        of_day / 3_600,
+        of_day % 3_600 / 60,
+        of_day % 60
+    )
 }
 
 /// The day of it: `2026-11-30`.

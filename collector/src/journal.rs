@@ -144,7 +144,11 @@ impl Journal {
         std::fs::create_dir_all(crate::output::folder_of(path)).map_err(failed)?;
         let mut options = OpenOptions::new();
         options.write(true);
-        if replace { options.create(true).truncate(true) } else { options.create_new(true) };
+        if replace {
+            options.create(true).truncate(true)
+        } else {
+            options.create_new(true)
+        };
         let file = options.open(path).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => JournalError::Unfinished(path.to_owned()),
             _ => failed(source),
@@ -159,10 +163,11 @@ impl Journal {
     /// # Errors
     /// If there is none, or it is damaged before its last line, or of another version.
     pub fn resume(path: &Path) -> Result<(Self, Header, Vec<Entry>), JournalError> {
-        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => JournalError::Missing(path.to_owned()),
-            _ => refusal(path, source),
-        })?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).open(path).map_err(|source| match source.kind() {
+                io::ErrorKind::NotFound => JournalError::Missing(path.to_owned()),
+                _ => refusal(path, source),
+            })?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|source| refusal(path, source))?;
         let (header, entries) = parse(path, &text)?;
@@ -212,9 +217,11 @@ fn refusal(path: &Path, source: io::Error) -> JournalError {
 }
 
 fn parse(path: &Path, text: &str) -> Result<(Header, Vec<Entry>), JournalError> {
-    let damaged = |line: usize, message: String| JournalError::Damaged { path: path.to_owned(), line, message };
+    let damaged =
+        |line: usize, message: String| JournalError::Damaged { path: path.to_owned(), line, message };
     // Only lines that end in a line break were written whole.
-    let mut lines = text.split_inclusive('\n').enumerate().filter_map(|(at, line)| Some((at, line.strip_suffix('\n')?)));
+    let mut lines =
+        text.split_inclusive('\n').enumerate().filter_map(|(at, line)| Some((at, line.strip_suffix('\n')?)));
     let (_, first) = lines.next().ok_or_else(|| damaged(1, "it is empty".to_owned()))?;
     let version = serde_json::from_str::<Version>(first).map_err(|e| damaged(1, e.to_string()))?.journal;
     if version != VERSION {
@@ -304,7 +311,10 @@ mod tests {
         assert!(matches!(Journal::resume(&path), Err(JournalError::Missing(_))));
         for (text, line) in [("", 1), ("{}\n", 1), ("nonsense\n", 1)] {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(Journal::resume(&path), Err(JournalError::Damaged { line: l, .. }) if l == line), "{text}");
+            assert!(
+                matches!(Journal::resume(&path), Err(JournalError::Damaged { line: l, .. }) if l == line),
+                "{text}"
+            );
         }
         let first = serde_json::to_string(&header()).unwrap();
         std::fs::write(&path, format!("{first}\n{{\"entry\":\"run\"}}\n")).unwrap();

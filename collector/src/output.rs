@@ -89,7 +89,11 @@ mod tests {
         let path = dir.path().join("a/b/shard.json");
         write_whole(&path, b"{}", false).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"{}");
-        assert_eq!(std::fs::read_dir(dir.path().join("a/b")).unwrap().count(), 1, "no temporary file is left");
+        assert_eq!(
+            std::fs::read_dir(dir.path().join("a/b")).unwrap().count(),
+            1,
+            "no temporary file is left"
+        );
     }
 
     #[test]

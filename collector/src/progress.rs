@@ -46,15 +46,17 @@ impl Forecast {
 
     /// Seconds left: a case's own mean where it has one, else by its weight. Unknown before the first request.
     pub fn left_s(&self) -> Option<f64> {
-        let (seconds, weight) = self.cases.iter().fold((0.0, 0.0), |(s, w), case| {
-            (s + case.seconds, w + case.weight * f64::from(case.sent))
-        });
+        let (seconds, weight) = self
+            .cases
+            .iter()
+            .fold((0.0, 0.0), |(s, w), case| (s + case.seconds, w + case.weight * f64::from(case.sent)));
         if weight <= 0.0 {
             return None;
         }
         let per_weight = seconds / weight;
         let of_case = |case: &Expected| {
-            let each = if case.sent > 0 { case.seconds / f64::from(case.sent) } else { case.weight * per_weight };
+            let each =
+                if case.sent > 0 { case.seconds / f64::from(case.sent) } else { case.weight * per_weight };
             each * f64::from(case.left)
         };
         Some(self.cases.iter().map(of_case).sum())
@@ -115,7 +117,8 @@ impl Progress {
     }
 
     fn show(&mut self, doing: &str, at_once: bool) {
-        let left = self.forecast.left_s().map_or_else(String::new, |s| format!(", about {} left", duration(s)));
+        let left =
+            self.forecast.left_s().map_or_else(String::new, |s| format!(", about {} left", duration(s)));
         let (sent, all) = self.forecast.counts();
         if let Some(bar) = &self.bar {
             bar.set_length(all);

@@ -12,7 +12,11 @@ pub fn this_machine() -> Hardware {
         .with_memory(MemoryRefreshKind::nothing().with_ram());
     // What cannot be read is unknown.
     let system = System::new_with_specifics(kinds).ok();
-    let cpu = system.as_ref().and_then(|system| system.cpus().first()).map(|cpu| tidy(cpu.brand())).filter(|brand| !brand.is_empty());
+    let cpu = system
+        .as_ref()
+        .and_then(|system| system.cpus().first())
+        .map(|cpu| tidy(cpu.brand()))
+        .filter(|brand| !brand.is_empty());
     let threads = std::thread::available_parallelism().ok().and_then(|n| u32::try_from(n.get()).ok());
     let nvidia = Nvidia::read(Path::new("/proc/driver/nvidia"));
     Hardware {
@@ -46,7 +50,11 @@ fn short_name(accelerators: Option<&[Accelerator]>, cpu: Option<&str>, threads: 
 /// `Intel(R) Xeon(R) Processor @ 2.10GHz` without marks, clock and filler.
 fn without_clock(cpu: &str) -> String {
     let before_clock = cpu.split('@').next().unwrap_or(cpu);
-    before_clock.split_whitespace().filter(|word| !matches!(*word, "CPU" | "Processor")).collect::<Vec<_>>().join(" ")
+    before_clock
+        .split_whitespace()
+        .filter(|word| !matches!(*word, "CPU" | "Processor"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn tidy(text: &str) -> String {
@@ -78,10 +86,7 @@ impl Nvidia {
             }
         }
         let version = std::fs::read_to_string(root.join("version")).unwrap_or_default();
-        Self {
-            accelerators: (!accelerators.is_empty()).then_some(accelerators),
-            driver: driver_of(&version),
-        }
+        Self { accelerators: (!accelerators.is_empty()).then_some(accelerators), driver: driver_of(&version) }
     }
 }
 
@@ -94,7 +99,8 @@ fn model_of(information: &str) -> Option<String> {
 /// The first word of `version` that looks like `590.48.01`.
 fn driver_of(version: &str) -> Option<String> {
     let looks_right = |word: &&str| {
-        word.split('.').count() >= 2 && word.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
+        word.split('.').count() >= 2
+            && word.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
     };
     version.split_whitespace().find(looks_right).map(str::to_owned)
 }
@@ -105,7 +111,9 @@ mod tests {
 
     #[test]
     fn the_name_says_what_computes() {
-        let card = |count| [Accelerator { name: "NVIDIA H200".into(), count: Some(count), ..Accelerator::default() }];
+        let card = |count| {
+            [Accelerator { name: "NVIDIA H200".into(), count: Some(count), ..Accelerator::default() }]
+        };
         assert_eq!(short_name(Some(&card(1)), Some("Xeon"), Some(8)), "NVIDIA H200");
         assert_eq!(short_name(Some(&card(4)), None, None), "4 × NVIDIA H200");
         let xeon = tidy("Intel(R) Xeon(R) CPU  E5-2680 v4 @ 2.40GHz");
@@ -116,17 +124,23 @@ mod tests {
     #[test]
     fn the_kernel_module_is_read_as_it_writes() {
         let dir = tempfile::tempdir().unwrap();
-        for (card, model) in [("0000:01:00.0", "NVIDIA GeForce RTX 5090"), ("0000:02:00.0", "NVIDIA GeForce RTX 5090")] {
+        for (card, model) in
+            [("0000:01:00.0", "NVIDIA GeForce RTX 5090"), ("0000:02:00.0", "NVIDIA GeForce RTX 5090")]
+        {
             let folder = dir.path().join("gpus").join(card);
             std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(folder.join("information"), format!("Model: \t\t {model}\nIRQ:   \t\t 145\n")).unwrap();
+            std::fs::write(folder.join("information"), format!("Model: \t\t {model}\nIRQ:   \t\t 145\n"))
+                .unwrap();
         }
         let version = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build\nGCC version: 13\n";
         std::fs::write(dir.path().join("version"), version).unwrap();
         let read = Nvidia::read(dir.path());
         assert_eq!(read.driver.as_deref(), Some("590.48.01"));
         let cards = read.accelerators.unwrap();
-        assert_eq!((cards.len(), cards[0].name.as_str(), cards[0].count), (1, "NVIDIA GeForce RTX 5090", Some(2)));
+        assert_eq!(
+            (cards.len(), cards[0].name.as_str(), cards[0].count),
+            (1, "NVIDIA GeForce RTX 5090", Some(2))
+        );
     }
 
     #[test]

@@ -125,7 +125,9 @@ fn begin(
     let mut details = args.details();
     details.notes = notes;
     if !found.measured && plan.cases.iter().any(|case| case.prompt_tokens.is_some()) {
-        details.notes.push("the engine does not count prompt tokens: long prompts have about the length aimed at".to_owned());
+        details.notes.push(
+            "the engine does not count prompt tokens: long prompts have about the length aimed at".to_owned(),
+        );
     }
     let ledger = Ledger::new(&plan.cases);
     let engine = unfinished::engine_line(identified);
@@ -208,7 +210,10 @@ fn finish(
             complete_exit(&shard, ledger)
         }
         Ending::Lost(why) => {
-            eprintln!("error: {why}\nwhat was measured is in {}; when the engine is back: {resume}", out.display());
+            eprintln!(
+                "error: {why}\nwhat was measured is in {}; when the engine is back: {resume}",
+                out.display()
+            );
             Exit::Endpoint
         }
         Ending::Stopped | Ending::Unkept(_) => {
@@ -239,7 +244,8 @@ fn write_shard(shard: &Submission, out: &Path, replace: bool, journal: &Path) ->
 
 /// A complete measurement in which nothing was answered is the endpoint's failure, not that of a check.
 fn complete_exit(shard: &Submission, ledger: &Ledger) -> Exit {
-    let answered = |run: &dyno_shared::submission::Run| run.requests.iter().all(|request| request.error.is_none());
+    let answered =
+        |run: &dyno_shared::submission::Run| run.requests.iter().all(|request| request.error.is_none());
     let runs = || shard.cases.iter().flat_map(|case| &case.runs);
     if !runs().any(answered) {
         eprintln!("error: no request was answered; the reasons stand above. Check the engine and its log");

@@ -99,7 +99,8 @@ impl Ledger {
 
     /// Adds an entry. One of a case that is not planned, or a run that is there already, changes nothing.
     pub fn enter(&mut self, entry: Entry) {
-        let (Entry::Warmup { case, .. } | Entry::Run { case, .. } | Entry::Reproducibility { case, .. }) = &entry;
+        let (Entry::Warmup { case, .. } | Entry::Run { case, .. } | Entry::Reproducibility { case, .. }) =
+            &entry;
         let Some(of) = self.cases.iter_mut().find(|of| of.plan.id == *case) else { return };
         match entry {
             Entry::Warmup { run, .. } => of.warmups.push(run),
@@ -148,7 +149,8 @@ mod tests {
     #[test]
     fn only_what_is_missing_is_left_to_do() {
         let plan = suite::quick(3, 1);
-        let entries = [warmup("code_q128"), entry("code_q128", 1), entry("code_q128", 2), warmup("counting_q50")];
+        let entries =
+            [warmup("code_q128"), entry("code_q128", 1), entry("code_q128", 2), warmup("counting_q50")];
         let ledger = Ledger::replay(&plan, entries);
         assert_eq!(ledger.cases[0].missing().collect::<Vec<_>>(), [3]);
         assert_eq!(ledger.cases[0].warmups.len(), 1);

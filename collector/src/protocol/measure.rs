@@ -58,8 +58,11 @@ fn takes(case: &CaseLedger) -> Vec<Take> {
     if case.is_complete() {
         return Vec::new();
     }
-    let warmups =
-        if case.runs.is_empty() { case.plan.warmup_takes() } else { case.plan.rewarm_takes(case.warmups.len() as u32) };
+    let warmups = if case.runs.is_empty() {
+        case.plan.warmup_takes()
+    } else {
+        case.plan.rewarm_takes(case.warmups.len() as u32)
+    };
     warmups.into_iter().chain(case.missing().map(Take::Run)).collect()
 }
 

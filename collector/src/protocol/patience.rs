@@ -50,7 +50,10 @@ impl Patience {
         }
         self.lost = 0;
         if self.failed >= MOST {
-            return Next::LeaveCase(format!("{MOST} requests failed in a row, the last one: {}", error.message));
+            return Next::LeaveCase(format!(
+                "{MOST} requests failed in a row, the last one: {}",
+                error.message
+            ));
         }
         Next::GoOn
     }

@@ -17,7 +17,9 @@ const CACHED_SHARE: f64 = 0.5;
 pub fn cache_flag(regime: Regime, run: &Run) -> Option<&'static str> {
     let (cached, prompt) = (cached_tokens(run)?, prompt_tokens(run)?);
     match regime {
-        Regime::ColdPrefill if cached > (COLD_SHARE * prompt).max(COLD_TOKENS) => Some(flag::SERVED_FROM_CACHE),
+        Regime::ColdPrefill if cached > (COLD_SHARE * prompt).max(COLD_TOKENS) => {
+            Some(flag::SERVED_FROM_CACHE)
+        }
         Regime::CachedPrefix if cached < CACHED_SHARE * prompt => Some(flag::NOT_CACHED),
         _ => None,
     }

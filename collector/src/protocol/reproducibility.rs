@@ -33,7 +33,10 @@ mod tests {
     #[test]
     fn the_earliest_difference_counts_in_characters() {
         let found = of(&["naïve and slow", "naïve and slow", "naïve but slow"]).unwrap();
-        assert_eq!((found.attempts, found.identical, found.first_difference_chars), (Some(3), false, Some(6)));
+        assert_eq!(
+            (found.attempts, found.identical, found.first_difference_chars),
+            (Some(3), false, Some(6))
+        );
         assert_eq!(of(&["abc", "ab"]).unwrap().first_difference_chars, Some(2));
     }
 

@@ -86,12 +86,8 @@ impl Rig<'_> {
         let started_s = self.clock.read();
         let observed = drive(self.target, ask).await;
         let after = if before.is_some() { self.counters().await } else { None };
-        let mut run = Run {
-            number,
-            started_s: Some(started_s),
-            requests: vec![observed.record],
-            ..Run::default()
-        };
+        let mut run =
+            Run { number, started_s: Some(started_s), requests: vec![observed.record], ..Run::default() };
         if let (Some(before), Some(after)) = (before, after) {
             let delta = before.delta(&after);
             if delta.reset {

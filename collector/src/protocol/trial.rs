@@ -26,7 +26,11 @@ pub struct Trial {
 ///
 /// # Errors
 /// Why the engine does not answer.
-pub async fn trial(target: &Target, identified: &Identified, optional: Optional) -> Result<Trial, RequestError> {
+pub async fn trial(
+    target: &Target,
+    identified: &Identified,
+    optional: Optional,
+) -> Result<Trial, RequestError> {
     let [short, long] = samples();
     let mut first = ask(target, identified, optional, &short).await;
     if first.record.error.as_ref().is_some_and(may_pass) {
@@ -36,21 +40,29 @@ pub async fn trial(target: &Target, identified: &Identified, optional: Optional)
         return Err(error);
     }
     let chars = long.chars().count() - short.chars().count();
-    let counted = match (count_tokens(target, identified, &short).await, count_tokens(target, identified, &long).await) {
-        (Some(short), Some(long)) => long.checked_sub(short),
-        // Without a tokeniser the answers' own counts say it; the template is in both of them.
-        _ => {
-            let second = ask(target, identified, optional, &long).await.record;
-            second.prompt_tokens.zip(first.record.prompt_tokens).and_then(|(l, s)| l.get().checked_sub(s.get()))
-        }
-    };
+    let counted =
+        match (count_tokens(target, identified, &short).await, count_tokens(target, identified, &long).await)
+        {
+            (Some(short), Some(long)) => long.checked_sub(short),
+            // Without a tokeniser the answers' own counts say it; the template is in both of them.
+            _ => {
+                let second = ask(target, identified, optional, &long).await.record;
+                second
+                    .prompt_tokens
+                    .zip(first.record.prompt_tokens)
+                    .and_then(|(l, s)| l.get().checked_sub(s.get()))
+            }
+        };
     let measured = counted.and_then(|tokens| CharsPerToken::measured(chars, tokens));
     Ok(Trial { chars_per_token: measured.unwrap_or(CharsPerToken::USUAL), measured: measured.is_some() })
 }
 
 /// A refusal would be refused again; a closed connection or a full queue may have been bad luck.
 fn may_pass(error: &RequestError) -> bool {
-    !matches!(error.kind, RequestErrorKind::Connect | RequestErrorKind::Status | RequestErrorKind::FirstByteTimeout)
+    !matches!(
+        error.kind,
+        RequestErrorKind::Connect | RequestErrorKind::Status | RequestErrorKind::FirstByteTimeout
+    )
 }
 
 async fn ask(target: &Target, identified: &Identified, optional: Optional, text: &str) -> Observed {

@@ -43,8 +43,10 @@ fn compose(gathered: Gathered) -> Publication {
     });
     let pages = pages::pages(&shards);
     let submissions = shards.len() as u64;
-    let mut files: Vec<(String, Vec<u8>)> =
-        shards.into_iter().map(|shard| (format!("shards/{}.json", shard.id), shard.text.into_bytes())).collect();
+    let mut files: Vec<(String, Vec<u8>)> = shards
+        .into_iter()
+        .map(|shard| (format!("shards/{}.json", shard.id), shard.text.into_bytes()))
+        .collect();
     let mut index = Vec::new();
     for (entry, bytes) in pages {
         files.push((entry.path.clone(), bytes));

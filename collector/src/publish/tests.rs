@@ -73,7 +73,10 @@ fn one_broken_shard_is_listed_with_its_reason_and_all_else_is_published() {
     assert_eq!(latest.submissions, 2);
     let reasons: BTreeMap<&str, &str> =
         latest.rejected.iter().map(|r| (r.path.as_str(), r.reason.as_str())).collect();
-    assert_eq!(reasons.keys().copied().collect::<Vec<_>>(), ["binary.json", "broken.json", "newer.json", "private.json"]);
+    assert_eq!(
+        reasons.keys().copied().collect::<Vec<_>>(),
+        ["binary.json", "broken.json", "newer.json", "private.json"]
+    );
     assert!(reasons["broken.json"].contains("cut off"));
     assert!(reasons["newer.json"].contains("newer dyno: 2.0"));
     assert!(reasons["private.json"].contains("home directory"));
@@ -146,7 +149,11 @@ fn what_an_earlier_publication_left_goes_and_what_others_left_stays() {
     assert!(after.contains_key("index.html") && after.contains_key("shards/notes.txt"));
     assert_eq!(after.len(), before.len());
     assert_eq!(labels(&out), ["b"]);
-    assert!(!after.keys().any(|name| name.contains(".dyno-")), "no temporary file is left: {:?}", after.keys());
+    assert!(
+        !after.keys().any(|name| name.contains(".dyno-")),
+        "no temporary file is left: {:?}",
+        after.keys()
+    );
 }
 
 #[test]
@@ -158,5 +165,8 @@ fn an_empty_folder_is_an_empty_publication_and_a_missing_one_an_error() {
     let found = latest(&out);
     assert_eq!((found.submissions, found.index.len()), (0, 0));
     let error = publish(&dir.path().join("nowhere"), &out).unwrap_err();
-    assert!(matches!(error, PublishError::Unreadable { .. }) && error.to_string().contains("nowhere"), "{error}");
+    assert!(
+        matches!(error, PublishError::Unreadable { .. }) && error.to_string().contains("nowhere"),
+        "{error}"
+    );
 }

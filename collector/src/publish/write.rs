@@ -42,10 +42,8 @@ pub(super) fn write(publication: &Publication, out: &Path) -> Result<(), Publish
             write_whole(&path, bytes, true)?;
         }
     }
-    let latest = serde_json::to_string(&publication.latest).map_err(|source| OutputError::Io {
-        path: out.join("latest.json"),
-        source: source.into(),
-    })?;
+    let latest = serde_json::to_string(&publication.latest)
+        .map_err(|source| OutputError::Io { path: out.join("latest.json"), source: source.into() })?;
     write_whole(&out.join("latest.json"), (latest + "\n").as_bytes(), true)?;
     remove_stale(publication, out)
 }

@@ -48,10 +48,16 @@ pub fn text(shard: &Submission) -> String {
 fn header(shard: &Submission) -> String {
     let (engine, model) = (&shard.system.engine, &shard.system.model);
     let mut out = String::new();
-    let what: Vec<&str> = [Some(model.name.as_str()), model.quantisation.as_deref(), Some("on"), Some(&engine.name), engine.version.as_deref()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let what: Vec<&str> = [
+        Some(model.name.as_str()),
+        model.quantisation.as_deref(),
+        Some("on"),
+        Some(&engine.name),
+        engine.version.as_deref(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let _ = writeln!(out, "{}", plain(&what.join(" ")));
     let date = shard.provenance.started_at.as_deref().map(|at| at.split('T').next().unwrap_or(at));
     let origin = match &shard.provenance.origin {
@@ -77,7 +83,9 @@ fn header(shard: &Submission) -> String {
     .collect();
     let _ = writeln!(out, "{}", plain(&facts.join(" · ")));
     if engine.simulated {
-        out.push_str("SIMULATED: these figures are of Dyno's own simulated engine, an instrument and no result\n");
+        out.push_str(
+            "SIMULATED: these figures are of Dyno's own simulated engine, an instrument and no result\n",
+        );
     }
     if let Some(why) = &shard.provenance.partial {
         let _ = writeln!(out, "PARTIAL: {}", plain(why));

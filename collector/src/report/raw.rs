@@ -38,13 +38,18 @@ fn figures(regime: Regime) -> (Figure, Vec<Figure>) {
             with("prefill", "client_wall_prefill_tok_s"),
             vec![ttft(), bare("engine", "engine_prefill_tok_s"), bare("cached", "cached_prompt_share")],
         ),
-        Regime::CachedPrefix | Regime::Session => {
-            (ttft(), vec![bare("cached", "cached_prompt_share"), decode(), bare("engine", "engine_decode_tok_s")])
-        }
+        Regime::CachedPrefix | Regime::Session => (
+            ttft(),
+            vec![bare("cached", "cached_prompt_share"), decode(), bare("engine", "engine_decode_tok_s")],
+        ),
         Regime::Load => (with("aggregate", "client_wall_aggregate_tok_s"), vec![ttft(), decode()]),
         Regime::Decode | Regime::DecodeAtDepth | Regime::Other => (
             decode(),
-            vec![ttft(), bare("engine", "engine_decode_tok_s"), bare("client/", "client_engine_decode_ratio")],
+            vec![
+                ttft(),
+                bare("engine", "engine_decode_tok_s"),
+                bare("client/", "client_engine_decode_ratio"),
+            ],
         ),
     }
 }
@@ -68,18 +73,23 @@ pub(super) fn write(out: &mut String, views: &[CaseView<'_>]) {
 }
 
 fn columns(regime: Regime, views: &[&CaseView<'_>]) -> Vec<Column> {
-    let cells = |cell: &dyn Fn(&CaseView<'_>) -> String| views.iter().map(|view| cell(view)).collect::<Vec<_>>();
+    let cells =
+        |cell: &dyn Fn(&CaseView<'_>) -> String| views.iter().map(|view| cell(view)).collect::<Vec<_>>();
     let (headline, others) = figures(regime);
     let of_headline = |view: &CaseView<'_>, share: fn(&Estimate) -> Option<f64>| {
         percent(view.summary.get(headline.metric).and_then(share))
     };
-    let mut columns =
-        vec![Column::new(regime.title(), "", Align::Left, cells(&|view| plain(&view.case.id)))];
+    let mut columns = vec![Column::new(regime.title(), "", Align::Left, cells(&|view| plain(&view.case.id)))];
     if regime == Regime::Load {
         let streams = cells(&|view| view.case.concurrency.to_string());
         columns.push(Column::new("streams", "", Align::Right, streams));
     } else if views.iter().any(|view| view.case.prompt_tokens_target.is_some()) {
-        columns.push(Column::new("prompt", "tok", Align::Right, cells(&|view| maybe_whole(view.summary.prompt_tokens))));
+        columns.push(Column::new(
+            "prompt",
+            "tok",
+            Align::Right,
+            cells(&|view| maybe_whole(view.summary.prompt_tokens)),
+        ));
     }
     columns.push(figure_column(&headline, views));
     columns.push(Column::new("runs", "", Align::Right, cells(&|view| runs(view))));

@@ -23,9 +23,15 @@ pub(super) fn write(out: &mut String, views: &[CaseView<'_>], comparisons: &[Sta
         let intervals = if kinds.is_empty() {
             "The source states no interval.".to_owned()
         } else {
-            format!("Intervals in brackets, as stated: {}.", plain(&kinds.into_iter().collect::<Vec<_>>().join("; ")))
+            format!(
+                "Intervals in brackets, as stated: {}.",
+                plain(&kinds.into_iter().collect::<Vec<_>>().join("; "))
+            )
         };
-        let _ = writeln!(out, "\n{intervals}\na to b: the range of the observations, not an interval. {UNKNOWN}: not stated.");
+        let _ = writeln!(
+            out,
+            "\n{intervals}\na to b: the range of the observations, not an interval. {UNKNOWN}: not stated."
+        );
     }
     if !comparisons.is_empty() {
         out.push('\n');
@@ -34,18 +40,30 @@ pub(super) fn write(out: &mut String, views: &[CaseView<'_>], comparisons: &[Sta
 }
 
 fn columns(views: &[CaseView<'_>]) -> Vec<Column> {
-    let rows: Vec<(&CaseView<'_>, &Estimate)> =
-        views.iter().flat_map(|view| view.summary.estimates.iter().map(move |estimate| (view, estimate))).collect();
+    let rows: Vec<(&CaseView<'_>, &Estimate)> = views
+        .iter()
+        .flat_map(|view| view.summary.estimates.iter().map(move |estimate| (view, estimate)))
+        .collect();
     let cells = |cell: &dyn Fn(&CaseView<'_>, &Estimate) -> String| {
         rows.iter().map(|(view, estimate)| plain(&cell(view, estimate))).collect::<Vec<_>>()
     };
     vec![
         Column::new("case", "", Align::Left, cells(&|view, _| view.case.id.clone())),
         Column::new("figure", "", Align::Left, cells(&|_, e| title(e))),
-        Column::new("statistic", "", Align::Left, cells(&|_, e| e.statistic.clone().unwrap_or_else(|| UNKNOWN.into()))),
+        Column::new(
+            "statistic",
+            "",
+            Align::Left,
+            cells(&|_, e| e.statistic.clone().unwrap_or_else(|| UNKNOWN.into())),
+        ),
         Column::new("value", "", Align::Left, cells(&|_, e| value(e))),
         Column::new("unit", "", Align::Left, cells(&|_, e| unit(e))),
-        Column::new("n", "", Align::Right, cells(&|_, e| e.n.map_or_else(|| UNKNOWN.into(), |n| n.to_string()))),
+        Column::new(
+            "n",
+            "",
+            Align::Right,
+            cells(&|_, e| e.n.map_or_else(|| UNKNOWN.into(), |n| n.to_string())),
+        ),
     ]
 }
 
@@ -77,13 +95,19 @@ fn exact(value: f64, interval: Option<(f64, f64)>) -> String {
 }
 
 fn comparison_columns(comparisons: &[StatedComparison]) -> Vec<Column> {
-    let cells = |cell: &dyn Fn(&StatedComparison) -> String| comparisons.iter().map(|c| plain(&cell(c))).collect();
+    let cells =
+        |cell: &dyn Fn(&StatedComparison) -> String| comparisons.iter().map(|c| plain(&cell(c))).collect();
     let words = |text: &Option<String>| text.clone().unwrap_or_else(|| UNKNOWN.into());
     vec![
         Column::new("comparison", "", Align::Left, cells(&|c| format!("{} / {}", c.b, c.a))),
         Column::new("case", "", Align::Left, cells(&|c| c.case.clone())),
         Column::new("of", "", Align::Left, cells(&|c| c.metric.clone())),
-        Column::new("ratio", "", Align::Left, cells(&|c| c.ratio.map_or_else(|| UNKNOWN.into(), |ratio| exact(ratio, c.low.zip(c.high))))),
+        Column::new(
+            "ratio",
+            "",
+            Align::Left,
+            cells(&|c| c.ratio.map_or_else(|| UNKNOWN.into(), |ratio| exact(ratio, c.low.zip(c.high)))),
+        ),
         Column::new("p", "", Align::Left, cells(&|c| words(&c.p))),
         Column::new("n", "", Align::Right, cells(&|c| c.n.map_or_else(|| UNKNOWN.into(), |n| n.to_string()))),
     ]

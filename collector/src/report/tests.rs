@@ -1,15 +1,16 @@
 //! What the terminal shows, as a whole.
 
 use dyno_shared::record::{EngineTimings, RequestRecord};
-use dyno_shared::submission::{Check, Evidence, Origin, Reproducibility, Run, StatedComparison, StatedEstimate, Submission, flag};
+use dyno_shared::submission::{
+    Check, Evidence, Origin, Reproducibility, Run, StatedComparison, StatedEstimate, Submission, flag,
+};
 use dyno_shared::units::{Seconds, Tokens};
 use dyno_shared::workload::Regime;
 
 use super::{json, text};
 
 fn shard() -> Submission {
-    let smallest =
-        r#"{"schema":"dyno/1.0","label":"default","provenance":{"origin":{"kind":"collected"},"evidence":"raw"}}"#;
+    let smallest = r#"{"schema":"dyno/1.0","label":"default","provenance":{"origin":{"kind":"collected"},"evidence":"raw"}}"#;
     let mut shard = dyno_shared::shard::parse(smallest).unwrap();
     shard.provenance.started_at = Some("2026-11-30T12:00:00Z".into());
     shard.system.engine.name = "llama.cpp".into();
@@ -55,14 +56,17 @@ fn run(number: u32, prompt: u64, ttft: f64, tokens: u64, span: f64) -> Run {
 }
 
 fn decode_runs(n: u32) -> Vec<Run> {
-    (1..=n).map(|i| run(i, 90, 0.42 + f64::from(i % 3) * 0.01, 512, 12.9 + f64::from(i * 7 % 5) * 0.08)).collect()
+    (1..=n)
+        .map(|i| run(i, 90, 0.42 + f64::from(i % 3) * 0.01, 512, 12.9 + f64::from(i * 7 % 5) * 0.08))
+        .collect()
 }
 
 #[test]
 fn the_table_of_a_measurement() {
     let mut shard = shard();
     let mut code = case("code", "decode", decode_runs(16));
-    code.reproducibility = Some(Reproducibility { attempts: Some(3), identical: true, first_difference_chars: None });
+    code.reproducibility =
+        Some(Reproducibility { attempts: Some(3), identical: true, first_difference_chars: None });
     let mut counting = case("counting", "decode", decode_runs(16));
     for i in [1, 4, 5, 11, 12] {
         counting.runs[i].checks.push(Check {
@@ -75,7 +79,8 @@ fn the_table_of_a_measurement() {
         Some(Reproducibility { attempts: Some(3), identical: false, first_difference_chars: Some(31) });
     let cold = (1..=16).map(|i| run(i, 2_012, 19.0 + f64::from(i % 5) * 0.1, 8, 0.3)).collect();
     let cold = case("cold_prefill_2k", "cold_prefill", cold);
-    let mut cached = case("cached_prefix_2k", "cached_prefix", (1..=2).map(|i| run(i, 2_014, 0.61, 8, 0.3)).collect());
+    let mut cached =
+        case("cached_prefix_2k", "cached_prefix", (1..=2).map(|i| run(i, 2_014, 0.61, 8, 0.3)).collect());
     for run in &mut cached.runs {
         run.requests[0].cached_prompt_tokens = Some(Tokens(1_950));
     }
@@ -84,7 +89,8 @@ fn the_table_of_a_measurement() {
     let mut unproven = case("structured", "decode", decode_runs(1));
     unproven.runs[0].flags.push(flag::SERVED_FROM_CACHE.into());
     shard.cases = vec![code, counting, unproven, cold, broken, cached];
-    shard.notes = vec!["left out: cold_prefill_32k needs a context of 32,368 tokens, the engine has 8,192".into()];
+    shard.notes =
+        vec!["left out: cold_prefill_32k needs a context of 32,368 tokens, the engine has 8,192".into()];
     let shown = text(&shard);
     let (tables, _) = shown.split_once("Warnings").unwrap();
     assert!(tables.lines().all(|line| line.chars().count() <= 100), "too wide:\n{shown}");
@@ -108,8 +114,18 @@ fn the_table_of_a_summary_says_what_was_stated_and_nothing_more() {
             n: Some(16),
             ..StatedEstimate::default()
         },
-        StatedEstimate { metric: "moe_cache_size".into(), unit: Some("experts".into()), value: Some(2_606.0), ..StatedEstimate::default() },
-        StatedEstimate { metric: "client_wall_ttft_s".into(), min: Some(0.2), max: Some(0.4), ..StatedEstimate::default() },
+        StatedEstimate {
+            metric: "moe_cache_size".into(),
+            unit: Some("experts".into()),
+            value: Some(2_606.0),
+            ..StatedEstimate::default()
+        },
+        StatedEstimate {
+            metric: "client_wall_ttft_s".into(),
+            min: Some(0.2),
+            max: Some(0.4),
+            ..StatedEstimate::default()
+        },
     ];
     shard.cases = vec![code];
     shard.stated_comparisons = vec![StatedComparison {
@@ -143,7 +159,12 @@ fn the_json_holds_what_the_table_shows_and_null_for_unknown() {
     let report = json::report("a.json", &shard);
     let first = &report["cases"][0];
     assert_eq!((first["runs"].as_u64(), first["passed"].as_u64()), (Some(2), Some(2)));
-    let decode = first["estimates"].as_array().unwrap().iter().find(|e| e["metric"] == "client_wall_decode_tok_s").unwrap();
+    let decode = first["estimates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|e| e["metric"] == "client_wall_decode_tok_s")
+        .unwrap();
     assert_eq!(decode["unit"], "tok/s");
     assert!(decode["value"].as_f64().unwrap() > 30.0);
     assert!(decode["low"].is_null() && decode["interval"].is_null(), "no interval from two runs: {decode}");

@@ -72,7 +72,9 @@ fn not_empty(answer: Answer<'_>) -> Result<(), String> {
     match (answer.text.trim().is_empty(), answer.reasoning.trim().is_empty()) {
         (false, _) => Ok(()),
         (true, true) => Err("the answer is empty".to_owned()),
-        (true, false) => Err("only reasoning came and no answer, although thinking was turned off".to_owned()),
+        (true, false) => {
+            Err("only reasoning came and no answer, although thinking was turned off".to_owned())
+        }
     }
 }
 
@@ -101,8 +103,12 @@ pub enum Script {
 impl Script {
     fn holds(self, c: char) -> bool {
         match self {
-            Self::Hangul => matches!(c, '\u{1100}'..='\u{11FF}' | '\u{3130}'..='\u{318F}' | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}'),
-            Self::Han => matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}'),
+            Self::Hangul => {
+                matches!(c, '\u{1100}'..='\u{11FF}' | '\u{3130}'..='\u{318F}' | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}')
+            }
+            Self::Han => {
+                matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+            }
             Self::Kana => matches!(c, '\u{3040}'..='\u{30FF}'),
             Self::Cyrillic => matches!(c, '\u{0400}'..='\u{052F}'),
             Self::Arabic => matches!(c, '\u{0600}'..='\u{06FF}' | '\u{0750}'..='\u{077F}'),
@@ -127,7 +133,14 @@ fn finish_reason(reason: Option<&str>) -> Result<(), String> {
 }
 
 fn enough_tokens(got: u64, wanted: u64) -> Result<(), String> {
-    if got >= wanted { Ok(()) } else { Err(format!("{got} tokens of {wanted}, although the end of sequence was ignored")) }
+    if got >= wanted {
+        Ok(())
+    } else {
+        Err(format!(
+            "{got} tokens of {wanted}, although the end of sequence was to be ignored (an engine that cannot is measured with \
+             --no-ignore-eos)"
+        ))
+    }
 }
 
 /// Units (words) of the piece that is looked for again.
@@ -161,7 +174,8 @@ fn no_repetition(text: &str) -> Result<(), String> {
     }
     // The most frequent piece; of equals the first, so that the message does not depend on the hash's order.
     let worst = places.values().filter_map(|starts| Some((starts.len(), *starts.first()?)));
-    let (times, start) = worst.max_by_key(|&(times, start)| (times, std::cmp::Reverse(start))).unwrap_or((0, 0));
+    let (times, start) =
+        worst.max_by_key(|&(times, start)| (times, std::cmp::Reverse(start))).unwrap_or((0, 0));
     let piece = units[start..start + GRAM].join(" ");
     Err(format!("{:.0} % of the answer repeats itself: {times} times `{}`", share * 100.0, excerpt(&piece)))
 }
@@ -255,7 +269,11 @@ mod tests {
         assert!(no_repetition(&paragraph.repeat(6)).is_err(), "a paragraph over and over");
         assert!(no_repetition(&(paragraph.clone() + &"the end ".repeat(100))).is_err(), "a loop at the end");
         assert_eq!(no_repetition(&paragraph.repeat(2)), Ok(()), "said twice");
-        assert_eq!(no_repetition(&(prose(200) + &"and then there was light ".repeat(20))), Ok(()), "a third of it");
+        assert_eq!(
+            no_repetition(&(prose(200) + &"and then there was light ".repeat(20))),
+            Ok(()),
+            "a third of it"
+        );
         assert_eq!(no_repetition(&"ha ".repeat(40)), Ok(()), "too short to tell");
         let count: Vec<String> = (1..=200).map(|n| n.to_string()).collect();
         assert_eq!(no_repetition(&count.join("\n")), Ok(()));

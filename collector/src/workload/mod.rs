@@ -120,7 +120,12 @@ pub fn prompt(case: &CasePlan, series: &str, take: Take, ratio: CharsPerToken) -
         Workload::Counting { last } => (counting::prompt(last), Expected::Count { last }),
         Workload::Needle => return needle_prompt(case, series, tag, ratio),
     };
-    Prompt { text: format!("[{tag}] {body}"), tag, expected }
+    Prompt { text: format!("{}{body}", opening(&tag)), tag, expected }
+}
+
+/// How a prompt begins. Small models take it for what it is; a bare tag in brackets they try to explain.
+fn opening(tag: &str) -> String {
+    format!("Run {tag}.\n\n")
 }
 
 /// A cold prompt is new from its first character on; a cached one shares all but its tail with the case's others.
@@ -129,8 +134,8 @@ fn needle_prompt(case: &CasePlan, series: &str, tag: String, ratio: CharsPerToke
     let text_tag = if cached { tag::case_tag(series, &case.id) } else { tag.clone() };
     let seed = tag::seed_of(&text_tag);
     let code = needle::code(seed);
-    let tail = format!("\n\n[{tag}] {}", needle::QUESTION);
-    let head = format!("[{text_tag}] ");
+    let tail = format!("\n\n{}{}", opening(&tag), needle::QUESTION);
+    let head = opening(&text_tag);
     let target = case.prompt_tokens.unwrap_or(0).saturating_sub(TEMPLATE_TOKENS);
     let chars = ratio.chars(target).saturating_sub(tail.len() + head.len());
     let text = format!("{head}{}{tail}", needle::haystack(seed, chars, &code));
@@ -139,7 +144,8 @@ fn needle_prompt(case: &CasePlan, series: &str, tag: String, ratio: CharsPerToke
 
 /// Two texts of the kind that `needle` sends, the second longer, to measure [`CharsPerToken`] with.
 pub fn samples() -> [String; 2] {
-    let of = |seed, chars| format!("{}{}", needle::haystack(seed, chars, &needle::code(seed)), needle::QUESTION);
+    let of =
+        |seed, chars| format!("{}{}", needle::haystack(seed, chars, &needle::code(seed)), needle::QUESTION);
     [of(1, 200), of(2, 2_400)]
 }
 
@@ -157,11 +163,14 @@ mod tests {
 
     #[test]
     fn no_two_sendings_share_a_prefix_and_every_one_begins_with_its_tag() {
-        for case in suite::full(16, 2).iter().filter(|c| c.id.starts_with("cold") || c.prompt_tokens.is_none()) {
-            let takes = (1..=16).map(Take::Run).chain((1..=3).map(Take::Warmup)).chain([Take::Repeat, Take::Prime]);
+        for case in
+            suite::full(16, 2).iter().filter(|c| c.id.starts_with("cold") || c.prompt_tokens.is_none())
+        {
+            let takes =
+                (1..=16).map(Take::Run).chain((1..=3).map(Take::Warmup)).chain([Take::Repeat, Take::Prime]);
             let prompts: Vec<Prompt> = takes.map(|take| prompt(case, "s", take, RATIO)).collect();
             for (i, a) in prompts.iter().enumerate() {
-                assert!(a.text.starts_with(&format!("[{}] ", a.tag)));
+                assert!(a.text.starts_with(&format!("Run {}.", a.tag)));
                 for b in &prompts[..i] {
                     assert!(shared_start(&a.text, &b.text) < 10, "{}", case.id);
                 }
@@ -171,10 +180,12 @@ mod tests {
 
     #[test]
     fn sixteen_runs_of_a_workload_ask_sixteen_things() {
-        for case in suite::full(16, 2).iter().filter(|c| matches!(c.id.as_str(), "code" | "prose" | "structured")) {
+        for case in
+            suite::full(16, 2).iter().filter(|c| matches!(c.id.as_str(), "code" | "prose" | "structured"))
+        {
             let bodies: BTreeSet<String> = (1..=16)
                 .map(|n| prompt(case, "s", Take::Run(n), RATIO).text)
-                .filter_map(|text| text.split_once(' ').map(|(_, body)| body.to_owned()))
+                .filter_map(|text| text.split_once("\n\n").map(|(_, body)| body.to_owned()))
                 .collect();
             assert_eq!(bodies.len(), 16, "{}", case.id);
         }

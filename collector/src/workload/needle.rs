@@ -5,23 +5,53 @@
 use dyno_shared::statistics::rng::Rng;
 
 const ADJECTIVES: [&str; 32] = [
-    "old", "quiet", "bright", "narrow", "heavy", "patient", "early", "distant", "plain", "careful", "warm", "steep",
-    "hidden", "broad", "curious", "gentle", "rough", "silver", "hollow", "steady", "green", "northern", "wooden",
-    "slow", "famous", "empty", "clever", "golden", "young", "busy", "lonely", "friendly",
+    "old", "quiet", "bright", "narrow", "heavy", "patient", "early", "distant", "plain", "careful", "warm",
+    "steep", "hidden", "broad", "curious", "gentle", "rough", "silver", "hollow", "steady", "green",
+    "northern", "wooden", "slow", "famous", "empty", "clever", "golden", "young", "busy", "lonely",
+    "friendly",
 ];
 const NOUNS: [&str; 40] = [
-    "river", "engine", "garden", "letter", "bridge", "teacher", "market", "window", "harbour", "machine", "forest",
-    "station", "library", "village", "captain", "morning", "answer", "orchard", "signal", "valley", "workshop",
-    "journey", "lantern", "meadow", "kitchen", "compass", "mountain", "story", "island", "winter", "clock", "road",
-    "baker", "painter", "railway", "castle", "school", "farmer", "tower", "ship",
+    "river", "engine", "garden", "letter", "bridge", "teacher", "market", "window", "harbour", "machine",
+    "forest", "station", "library", "village", "captain", "morning", "answer", "orchard", "signal", "valley",
+    "workshop", "journey", "lantern", "meadow", "kitchen", "compass", "mountain", "story", "island",
+    "winter", "clock", "road", "baker", "painter", "railway", "castle", "school", "farmer", "tower", "ship",
 ];
 const VERBS: [&str; 24] = [
-    "follows", "remembers", "crosses", "measures", "carries", "watches", "repairs", "leaves", "finds", "visits",
-    "passes", "keeps", "turns towards", "listens to", "opens", "draws", "waits for", "describes", "reaches", "counts",
-    "protects", "paints", "admires", "sells",
+    "follows",
+    "remembers",
+    "crosses",
+    "measures",
+    "carries",
+    "watches",
+    "repairs",
+    "leaves",
+    "finds",
+    "visits",
+    "passes",
+    "keeps",
+    "turns towards",
+    "listens to",
+    "opens",
+    "draws",
+    "waits for",
+    "describes",
+    "reaches",
+    "counts",
+    "protects",
+    "paints",
+    "admires",
+    "sells",
 ];
-const LINKS: [&str; 8] =
-    [" of the ", " near the ", " behind the ", ", and so does the ", " beyond the ", " before the ", " with the ", " above the "];
+const LINKS: [&str; 8] = [
+    " of the ",
+    " near the ",
+    " behind the ",
+    ", and so does the ",
+    " beyond the ",
+    " before the ",
+    " with the ",
+    " above the ",
+];
 
 /// A text of about `chars` characters that holds the sentence with `code` somewhere in its middle part.
 pub(super) fn haystack(seed: u64, chars: usize, code: &str) -> String {

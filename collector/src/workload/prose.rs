@@ -1,6 +1,7 @@
 //! `prose`: explanations whose answers run to well over 512 tokens.
 
-const READERS: [&str; 3] = ["a curious reader", "a student in their first year", "somebody who will have to teach it"];
+const READERS: [&str; 3] =
+    ["a curious reader", "a student in their first year", "somebody who will have to teach it"];
 
 const TOPICS: [&str; 24] = [
     "how a sailing boat can travel against the wind",

@@ -39,12 +39,11 @@ const THINGS: [&str; 24] = [
 /// The prompt of this number, from 0; after the things are used up, they are asked for in another way.
 pub(super) fn prompt(number: usize) -> String {
     let things = THINGS[number % THINGS.len()];
-    let manner = ["", " Begin with the least known ones.", " Sort them by their names."]
-        [number / THINGS.len() % 3];
+    let manner =
+        ["", " Begin with the least known ones.", " Sort them by their names."][number / THINGS.len() % 3];
     format!(
         "Write a numbered list of {ITEMS} {things}.{manner} Each line holds its number, a full stop, a space and one \
-         sentence of about ten words, like `1. …`. Start with line 1, leave out no number, and write nothing but the \
-         list."
+         sentence of about ten words. Start with line 1, leave out no number, and write nothing but the list."
     )
 }
 
@@ -56,7 +55,8 @@ pub(super) fn prompt(number: usize) -> String {
 /// # Errors
 /// Says which line is wrong and how.
 pub(super) fn check(text: &str, items: u32, cut_off: bool) -> Result<(), String> {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("```")).collect();
+    let lines: Vec<&str> =
+        text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("```")).collect();
     let Some(start) = lines.iter().take(PREAMBLE + 1).position(|line| numbered(line).is_some()) else {
         return Err("there is no numbered list".to_owned());
     };
@@ -72,7 +72,9 @@ pub(super) fn check(text: &str, items: u32, cut_off: bool) -> Result<(), String>
             _ if last_and_cut => break,
             Some((number, "")) if number == expected => return Err(format!("item {expected} is empty")),
             Some((number, _)) => return Err(format!("item {expected} is numbered {number}")),
-            None => return Err(format!("in place of item {expected} stands `{}`", super::check::excerpt(line))),
+            None => {
+                return Err(format!("in place of item {expected} stands `{}`", super::check::excerpt(line)));
+            }
         }
     }
     let seen = expected - 1;

@@ -152,15 +152,24 @@ mod tests {
     fn the_suite_has_the_names_of_the_schema() {
         let names: Vec<String> = full(16, 2).into_iter().map(|c| c.id).collect();
         let expected = [
-            "code", "prose", "structured", "counting", "cold_prefill_2k", "cold_prefill_8k", "cold_prefill_32k",
-            "cached_prefix_2k", "cached_prefix_8k", "cached_prefix_32k",
+            "code",
+            "prose",
+            "structured",
+            "counting",
+            "cold_prefill_2k",
+            "cold_prefill_8k",
+            "cold_prefill_32k",
+            "cached_prefix_2k",
+            "cached_prefix_8k",
+            "cached_prefix_32k",
         ];
         assert_eq!(names, expected);
     }
 
     #[test]
     fn a_prompt_of_8k_fits_a_context_of_8192_and_one_of_32k_fits_32768() {
-        let needed = |id: &str| full(16, 2).iter().find(|c| c.id == id).map(CasePlan::context_needed).unwrap();
+        let needed =
+            |id: &str| full(16, 2).iter().find(|c| c.id == id).map(CasePlan::context_needed).unwrap();
         assert!(needed("cold_prefill_8k") <= 8_192, "{}", needed("cold_prefill_8k"));
         assert!(needed("cached_prefix_32k") <= 32_768);
         assert!(needed("cold_prefill_2k") > 2_048);

@@ -87,7 +87,10 @@ impl Measured<'_> {
                 requested: details.set.iter().filter_map(|text| setting(text)).collect(),
                 effective: self.identified.effective.clone(),
             },
-            cases: cases.filter(|(case, _)| case.is_begun()).map(|(case, sampling)| case_of(case, sampling)).collect(),
+            cases: cases
+                .filter(|(case, _)| case.is_begun())
+                .map(|(case, sampling)| case_of(case, sampling))
+                .collect(),
             stated_comparisons: Vec::new(),
             notes,
         }
@@ -132,7 +135,12 @@ fn setting(text: &str) -> Option<(String, Setting)> {
 /// What readers must know of all cases: what the engine does not tell.
 fn remarks(ledger: &Ledger) -> Vec<String> {
     let runs = |of: fn(Regime) -> bool| {
-        ledger.cases.iter().filter(move |case| of(case.plan.regime)).flat_map(|case| &case.runs).filter(|run| run.passed())
+        ledger
+            .cases
+            .iter()
+            .filter(move |case| of(case.plan.regime))
+            .flat_map(|case| &case.runs)
+            .filter(|run| run.passed())
     };
     let about_cache = |regime: Regime| matches!(regime, Regime::ColdPrefill | Regime::CachedPrefix);
     let mut remarks = Vec::new();
@@ -143,11 +151,13 @@ fn remarks(ledger: &Ledger) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let assumed = |request: &RequestRecord| request.first_event_tokens.is_none() && request.output_tokens.is_some();
+    let assumed =
+        |request: &RequestRecord| request.first_event_tokens.is_none() && request.output_tokens.is_some();
     let says_nothing = |run: &Run| run.requests.iter().any(assumed);
     if runs(|regime| regime == Regime::Decode).any(says_nothing) {
         remarks.push(
-            "the server does not say how many tokens its first event carried: 1 is assumed in decode rates".to_owned(),
+            "the server does not say how many tokens its first event carried: 1 is assumed in decode rates"
+                .to_owned(),
         );
     }
     remarks
@@ -189,7 +199,8 @@ fn clean_value(value: &mut Value, secrets: &[String]) {
 }
 
 fn clean_text(text: &str, secrets: &[String]) -> String {
-    let without = secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "[the engine]"));
+    let without =
+        secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "[the engine]"));
     scrub(&without)
 }
 
@@ -201,7 +212,10 @@ mod tests {
     fn settings_are_read_as_what_they_look_like() {
         assert_eq!(setting("tp=4"), Some(("tp".into(), Setting::Number(4.0))));
         assert_eq!(setting("cache=on"), Some(("cache".into(), Setting::Flag(true))));
-        assert_eq!(setting("moe-backend = hybrid"), Some(("moe-backend".into(), Setting::Text("hybrid".into()))));
+        assert_eq!(
+            setting("moe-backend = hybrid"),
+            Some(("moe-backend".into(), Setting::Text("hybrid".into())))
+        );
         assert_eq!(setting("limit=inf"), Some(("limit".into(), Setting::Text("inf".into()))));
         assert_eq!(setting("nothing"), None);
     }
@@ -215,6 +229,9 @@ mod tests {
         let cleaned = clean(shard, Some("http://gpu-box.example:8080"));
         let written = dyno_shared::shard::write(&cleaned).unwrap();
         assert_eq!(dyno_shared::privacy::find_secret(&written), None, "{written}");
-        assert!(!written.contains("gpu-box") && written.contains("cannot connect to [the engine]"), "{written}");
+        assert!(
+            !written.contains("gpu-box") && written.contains("cannot connect to [the engine]"),
+            "{written}"
+        );
     }
 }

@@ -39,8 +39,15 @@ fn value(flag: &str, given: &str, remote: bool) -> String {
 
 /// As a shell takes it for one word.
 pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | ',' | '+' | '@' | '%' | '[' | ']');
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric()
+            || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | ',' | '+' | '@' | '%' | '[' | ']')
+    };
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -53,7 +60,16 @@ mod tests {
 
     #[test]
     fn keys_folders_and_foreign_hosts_are_not_in_it() {
-        let line = ["run", "--api-key", "s3cret", "--url=http://gpu-box.example:8080", "--out", "/data/jo/a.json", "--label", "TP 4"];
+        let line = [
+            "run",
+            "--api-key",
+            "s3cret",
+            "--url=http://gpu-box.example:8080",
+            "--out",
+            "/data/jo/a.json",
+            "--label",
+            "TP 4",
+        ];
         assert_eq!(
             clean(&line, true),
             "dyno run --api-key [removed] --url=[removed] --out a.json --label 'TP 4'"

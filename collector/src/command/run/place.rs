@@ -40,7 +40,11 @@ pub(super) fn out(args: &RunArgs, identified: &Identified, hardware: &Hardware) 
 /// Refuses to begin where something would be overwritten, and to go on where nothing was begun.
 pub(super) fn refuse(args: &RunArgs, out: &Path, journal: &Path) -> Result<(), Failure> {
     if args.resume {
-        return if journal.exists() { Ok(()) } else { Err(Failure::usage(JournalError::Missing(journal.to_owned()))) };
+        return if journal.exists() {
+            Ok(())
+        } else {
+            Err(Failure::usage(JournalError::Missing(journal.to_owned())))
+        };
     }
     if args.force {
         return Ok(());

@@ -21,11 +21,15 @@ pub(super) fn asked(args: &RunArgs) -> Result<Vec<CasePlan>, Failure> {
     if args.cases.is_empty() {
         return Ok(if args.quick { suite::quick(runs, warmups) } else { suite::full(runs, warmups) });
     }
-    let known: Vec<CasePlan> = suite::full(runs, warmups).into_iter().chain(suite::quick(runs, warmups)).collect();
+    let known: Vec<CasePlan> =
+        suite::full(runs, warmups).into_iter().chain(suite::quick(runs, warmups)).collect();
     for name in &args.cases {
         if !known.iter().any(|case| case.id == *name) {
             let names: Vec<&str> = known.iter().map(|case| case.id.as_str()).collect();
-            return Err(Failure::usage(anyhow!("there is no case `{name}`; there are: {}", names.join(", "))));
+            return Err(Failure::usage(anyhow!(
+                "there is no case `{name}`; there are: {}",
+                names.join(", ")
+            )));
         }
     }
     Ok(known.into_iter().filter(|case| args.cases.contains(&case.id)).collect())
@@ -34,14 +38,19 @@ pub(super) fn asked(args: &RunArgs) -> Result<Vec<CasePlan>, Failure> {
 /// Of the cases that were asked for, those that fit into the context. An unknown context is taken to be long enough:
 /// the engine will refuse what it cannot take.
 pub(super) fn choose(args: &RunArgs, context: Option<u64>) -> Result<Choice, Failure> {
-    let (fits, too_long): (Vec<CasePlan>, Vec<CasePlan>) =
-        asked(args)?.into_iter().partition(|case| context.is_none_or(|context| case.context_needed() <= context));
+    let (fits, too_long): (Vec<CasePlan>, Vec<CasePlan>) = asked(args)?
+        .into_iter()
+        .partition(|case| context.is_none_or(|context| case.context_needed() <= context));
     let grouped = |tokens: u64| significant(tokens as f64, 12);
     let context = grouped(context.unwrap_or(0));
     let notes: Vec<String> = too_long
         .iter()
         .map(|case| {
-            format!("left out: {} needs a context of {} tokens, the engine has {context}", case.id, grouped(case.context_needed()))
+            format!(
+                "left out: {} needs a context of {} tokens, the engine has {context}",
+                case.id,
+                grouped(case.context_needed())
+            )
         })
         .collect();
     if fits.is_empty() {

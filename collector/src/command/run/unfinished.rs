@@ -13,7 +13,10 @@ use crate::protocol::Ledger;
 /// The engine as a journal names it.
 pub(super) fn engine_line(identified: &Identified) -> String {
     let system = &identified.system;
-    system.version.as_ref().map_or_else(|| system.name.clone(), |version| format!("{} {version}", system.name))
+    system
+        .version
+        .as_ref()
+        .map_or_else(|| system.name.clone(), |version| format!("{} {version}", system.name))
 }
 
 /// Opens the journal and checks that what it holds is what is measured now.
@@ -38,18 +41,24 @@ pub(super) fn resume(
 /// The first thing that is not as it was, in words. What the command line does not say stays as it was.
 fn difference(args: &RunArgs, header: &Header, engine: &str, model: &str) -> Result<Option<String>, Failure> {
     let plan = &header.plan;
-    let differs = |what: &str, was: &str, is: &str| (was != is).then(|| format!("its {what} is {was}, now it is {is}"));
-    if let Some(found) = differs("engine", &header.engine, engine).or_else(|| differs("model", &header.model, model)) {
+    let differs =
+        |what: &str, was: &str, is: &str| (was != is).then(|| format!("its {what} is {was}, now it is {is}"));
+    if let Some(found) =
+        differs("engine", &header.engine, engine).or_else(|| differs("model", &header.model, model))
+    {
         return Ok(Some(found));
     }
     if let Some(found) = args.series.as_ref().and_then(|series| differs("series", &plan.series, series)) {
         return Ok(Some(found));
     }
-    if let Some(found) = args.seed.and_then(|seed| differs("seed", &plan.seed.to_string(), &seed.to_string())) {
+    if let Some(found) = args.seed.and_then(|seed| differs("seed", &plan.seed.to_string(), &seed.to_string()))
+    {
         return Ok(Some(found));
     }
     let runs = plan.cases.first().map_or(0, |case| case.runs);
-    if let Some(found) = args.runs.and_then(|now| differs("number of runs", &runs.to_string(), &now.to_string())) {
+    if let Some(found) =
+        args.runs.and_then(|now| differs("number of runs", &runs.to_string(), &now.to_string()))
+    {
         return Ok(Some(found));
     }
     if args.quick || !args.cases.is_empty() {
