@@ -82,7 +82,9 @@ impl Chosen {
 impl<const N: usize> From<[&str; N]> for Chosen {
     fn from(values: [&str; N]) -> Self {
         let mut chosen = Self::default();
-        values.into_iter().for_each(|value| chosen.insert(value));
+        for value in values {
+            chosen.insert(value);
+        }
         chosen
     }
 }
@@ -304,7 +306,7 @@ impl Query {
                 "regime" => query.regime = Some(Regime::from_tag(&value)),
                 "case" if value == "all" => query.case = CaseChoice::All,
                 "case" => {
-                    query.case = CaseKey::from_param(&value).map_or(CaseChoice::Commonest, CaseChoice::One)
+                    query.case = CaseKey::from_param(&value).map_or(CaseChoice::Commonest, CaseChoice::One);
                 }
                 "metric" => query.metric = Some(value),
                 "model" => query.models.insert(&value),
@@ -458,7 +460,7 @@ fn first_metric(board: &Board, rows: &[usize], regime: Regime, metrics: &[String
     metrics.iter().find(|tag| some_row_has(tag)).map_or_else(|| headline.to_owned(), Clone::clone)
 }
 
-fn facets<'a>(values: &mut dyn Iterator<Item = &'a str>, chosen: &Chosen) -> Vec<Facet> {
+fn facets(values: &mut dyn Iterator<Item = &str>, chosen: &Chosen) -> Vec<Facet> {
     let facet = |value: &str, count| Facet { value: value.to_owned(), count, chosen: chosen.contains(value) };
     let mut facets: Vec<Facet> = chosen.iter().map(|value| facet(value, 0)).collect();
     for value in values {
@@ -526,15 +528,12 @@ fn decode(text: &str) -> String {
             let digit = |byte: u8| char::from(byte).to_digit(16);
             u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()
         });
-        match (byte, digits) {
-            (b'%', Some(value)) => {
-                decoded.push(value);
-                rest = &tail[2..];
-            }
-            _ => {
-                decoded.push(if byte == b'+' { b' ' } else { byte });
-                rest = tail;
-            }
+        if let (b'%', Some(value)) = (byte, digits) {
+            decoded.push(value);
+            rest = &tail[2..];
+        } else {
+            decoded.push(if byte == b'+' { b' ' } else { byte });
+            rest = tail;
         }
     }
     String::from_utf8_lossy(&decoded).into_owned()

@@ -1,0 +1,21 @@
+//! Pieces that pages are made of. They are functions; only what keeps a state of its own is a component of Yew.
+
+mod estimates;
+mod facet;
+mod facts;
+mod figure;
+mod legend;
+mod notice;
+mod run_figure;
+mod run_table;
+mod words;
+
+pub use estimates::{estimates, every_estimate};
+pub use facet::facet_list;
+pub use facts::{Fact, facts};
+pub use figure::{figure, mark_cell};
+pub use legend::{legend, swatch};
+pub use notice::{notice, notice_with};
+pub use run_figure::RunFigure;
+pub use run_table::run_table;
+pub use words::{badges, unknown};
