@@ -55,6 +55,7 @@ pub struct Details {
 
 impl Details {
     /// These, and where they say nothing the others.
+    #[must_use]
     pub fn or(self, others: Self) -> Self {
         let list = |mine: Vec<String>, others: Vec<String>| if mine.is_empty() { others } else { mine };
         Self {

@@ -1,5 +1,7 @@
 //! The real `llama-server` with a real small model, where `DYNO_TEST_LLAMA_SERVER` and `DYNO_TEST_MODEL` name them.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use std::path::PathBuf;
@@ -59,7 +61,7 @@ fn server() -> Option<Server> {
         .unwrap();
     let begin = Instant::now();
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "llama-server does not listen");
+        assert!(begin.elapsed() < Duration::from_mins(1), "llama-server does not listen");
         std::thread::sleep(Duration::from_millis(50));
     }
     Some(Server { child, url: format!("http://127.0.0.1:{port}") })

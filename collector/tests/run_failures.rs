@@ -1,5 +1,7 @@
 //! Engines that fail, each in its own way: a clear message, the right exit code, no lost runs.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use std::io::{Read as _, Write as _};

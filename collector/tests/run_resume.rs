@@ -1,6 +1,7 @@
 //! Measurements that are interrupted.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod support;
 

@@ -1,5 +1,7 @@
 //! Files that are no good shards, as the commands meet them.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use std::path::{Path, PathBuf};

@@ -40,13 +40,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
+    // What can be refused is refused before anything is sent.
+    suite::asked(args)?;
     let target = locate::target(args).await?;
     let identified = look_at(args, &target).await?;
     let optional = args.optional(identified.engine.optional);
     let hardware = hardware(args, &target);
     let out = place::out(args, &identified, &hardware);
     let journal_path = Journal::path_for(&out);
-    // What can be refused is refused before anything is sent.
     place::refuse(args, &out, &journal_path)?;
     let found = trial(&target, &identified, optional).await.map_err(|error| {
         Failure::endpoint(anyhow::anyhow!("{} does not answer as it should: {}", target.url(), error.message))
@@ -80,7 +81,7 @@ async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
         ended_unix_s: unix_seconds(SystemTime::now()),
         partial: partial(&ending, &ledger),
     };
-    finish(args, &ending, measured.submission(), &ledger, journal, &out)
+    finish(args, &ending, &measured.submission(), &ledger, journal, &out)
 }
 
 /// Waits until the engine is ready, and settles which engine and model are measured.
@@ -181,7 +182,7 @@ fn partial(ending: &Ending, ledger: &Ledger) -> Option<String> {
 fn finish(
     args: &RunArgs,
     ending: &Ending,
-    shard: Submission,
+    shard: &Submission,
     ledger: &Ledger,
     journal: Journal,
     out: &Path,
@@ -192,22 +193,20 @@ fn finish(
     if ledger.recorded() == 0 && !matches!(ending, Ending::Complete) {
         // Nothing is lost that is not made again in a moment.
         journal.remove().context("cannot remove the empty journal")?;
-        return match ending {
-            Ending::Lost(why) => Err(Failure::endpoint(anyhow::anyhow!("nothing was measured: {why}"))),
-            _ => {
-                eprintln!("stopped before the first recorded run: no file was written");
-                Ok(Exit::ChecksFailed)
-            }
-        };
+        if let Ending::Lost(why) = ending {
+            return Err(Failure::endpoint(anyhow::anyhow!("nothing was measured: {why}")));
+        }
+        eprintln!("stopped before the first recorded run: no file was written");
+        return Ok(Exit::ChecksFailed);
     }
-    write_shard(&shard, out, args.force || args.resume, journal.path())?;
-    eprintln!("\n{}", report::text(&shard));
+    write_shard(shard, out, args.force || args.resume, journal.path())?;
+    eprintln!("\n{}", report::text(shard));
     let resume = format!("dyno run --resume --out {}", command_line::quoted(&out.to_string_lossy()));
     let exit = match ending {
         Ending::Complete => {
             journal.remove().context("cannot remove the journal; the shard is written")?;
-            eprintln!("{}", next_steps(&shard, out));
-            complete_exit(&shard, ledger)
+            eprintln!("{}", next_steps(shard, out));
+            complete_exit(shard, ledger)
         }
         Ending::Lost(why) => {
             eprintln!(
@@ -222,7 +221,7 @@ fn finish(
         }
     };
     if args.json {
-        super::print_json(&report::json::report(&out.to_string_lossy(), &shard))?;
+        super::print_json(&report::json::report(&out.to_string_lossy(), shard))?;
     } else {
         super::print(&format!("{}\n", out.display()))?;
     }

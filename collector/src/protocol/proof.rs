@@ -1,6 +1,7 @@
 //! Whether a cold run was cold and a cached one was cached.
 
 use dyno_shared::submission::{Run, flag};
+use dyno_shared::units::Tokens;
 use dyno_shared::workload::Regime;
 
 /// A cold prompt may have this share of itself answered by the cache …
@@ -30,13 +31,13 @@ pub fn cached_tokens(run: &Run) -> Option<f64> {
     let told: Option<u64> = run
         .requests
         .iter()
-        .map(|r| r.cached_prompt_tokens.or(r.engine.as_ref().and_then(|e| e.cached_tokens)).map(|t| t.get()))
+        .map(|r| r.cached_prompt_tokens.or(r.engine.as_ref().and_then(|e| e.cached_tokens)).map(Tokens::get))
         .sum();
     told.map(|tokens| tokens as f64).or(run.counters.as_ref().and_then(|c| c.cached_tokens))
 }
 
 fn prompt_tokens(run: &Run) -> Option<f64> {
-    let told: Option<u64> = run.requests.iter().map(|r| r.prompt_tokens.map(|t| t.get())).sum();
+    let told: Option<u64> = run.requests.iter().map(|r| r.prompt_tokens.map(Tokens::get)).sum();
     told.map(|tokens| tokens as f64).filter(|tokens| *tokens > 0.0)
 }
 
@@ -44,7 +45,6 @@ fn prompt_tokens(run: &Run) -> Option<f64> {
 mod tests {
     use dyno_shared::record::RequestRecord;
     use dyno_shared::submission::EngineCounters;
-    use dyno_shared::units::Tokens;
 
     use super::*;
 

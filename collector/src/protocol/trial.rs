@@ -40,19 +40,15 @@ pub async fn trial(
         return Err(error);
     }
     let chars = long.chars().count() - short.chars().count();
-    let counted =
-        match (count_tokens(target, identified, &short).await, count_tokens(target, identified, &long).await)
-        {
-            (Some(short), Some(long)) => long.checked_sub(short),
-            // Without a tokeniser the answers' own counts say it; the template is in both of them.
-            _ => {
-                let second = ask(target, identified, optional, &long).await.record;
-                second
-                    .prompt_tokens
-                    .zip(first.record.prompt_tokens)
-                    .and_then(|(l, s)| l.get().checked_sub(s.get()))
-            }
-        };
+    let short_tokens = count_tokens(target, identified, &short).await;
+    let long_tokens = count_tokens(target, identified, &long).await;
+    let counted = if let (Some(short), Some(long)) = (short_tokens, long_tokens) {
+        long.checked_sub(short)
+    } else {
+        // Without a tokeniser the answers' own counts say it; the template is in both of them.
+        let second = ask(target, identified, optional, &long).await.record;
+        second.prompt_tokens.zip(first.record.prompt_tokens).and_then(|(l, s)| l.get().checked_sub(s.get()))
+    };
     let measured = counted.and_then(|tokens| CharsPerToken::measured(chars, tokens));
     Ok(Trial { chars_per_token: measured.unwrap_or(CharsPerToken::USUAL), measured: measured.is_some() })
 }

@@ -44,13 +44,14 @@ pub(super) fn gather(folder: &Path, out: &Path) -> Result<Gathered, PublishError
     for path in paths {
         let name = relative(folder, &path);
         match load(&path) {
-            Ok(shard) => match first_of.get(&shard.id) {
-                Some(first) => gathered.duplicates.push((name, first.clone())),
-                None => {
+            Ok(shard) => {
+                if let Some(first) = first_of.get(&shard.id) {
+                    gathered.duplicates.push((name, first.clone()));
+                } else {
                     first_of.insert(shard.id.clone(), name);
                     gathered.shards.push(shard);
                 }
-            },
+            }
             Err(reason) => gathered.rejected.push(Rejected { path: name, reason }),
         }
     }

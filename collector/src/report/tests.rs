@@ -21,7 +21,7 @@ fn shard() -> Submission {
     shard
 }
 
-fn case(id: &str, regime: &str, runs: Vec<Run>) -> dyno_shared::submission::Case {
+fn case(id: &str, regime: &str, runs: &[Run]) -> dyno_shared::submission::Case {
     let value = serde_json::json!({
         "id": id, "regime": regime, "workload": "code", "concurrency": 1, "prompt_tokens_target":
         (regime != "decode").then_some(2_000), "runs": runs,
@@ -64,10 +64,10 @@ fn decode_runs(n: u32) -> Vec<Run> {
 #[test]
 fn the_table_of_a_measurement() {
     let mut shard = shard();
-    let mut code = case("code", "decode", decode_runs(16));
+    let mut code = case("code", "decode", &decode_runs(16));
     code.reproducibility =
         Some(Reproducibility { attempts: Some(3), identical: true, first_difference_chars: None });
-    let mut counting = case("counting", "decode", decode_runs(16));
+    let mut counting = case("counting", "decode", &decode_runs(16));
     for i in [1, 4, 5, 11, 12] {
         counting.runs[i].checks.push(Check {
             name: "counting".into(),
@@ -77,16 +77,16 @@ fn the_table_of_a_measurement() {
     }
     counting.reproducibility =
         Some(Reproducibility { attempts: Some(3), identical: false, first_difference_chars: Some(31) });
-    let cold = (1..=16).map(|i| run(i, 2_012, 19.0 + f64::from(i % 5) * 0.1, 8, 0.3)).collect();
-    let cold = case("cold_prefill_2k", "cold_prefill", cold);
+    let cold: Vec<Run> = (1..=16).map(|i| run(i, 2_012, 19.0 + f64::from(i % 5) * 0.1, 8, 0.3)).collect();
+    let cold = case("cold_prefill_2k", "cold_prefill", &cold);
     let mut cached =
-        case("cached_prefix_2k", "cached_prefix", (1..=2).map(|i| run(i, 2_014, 0.61, 8, 0.3)).collect());
+        case("cached_prefix_2k", "cached_prefix", &[1, 2].map(|i| run(i, 2_014, 0.61, 8, 0.3)));
     for run in &mut cached.runs {
         run.requests[0].cached_prompt_tokens = Some(Tokens(1_950));
     }
-    let mut broken = case("cold_prefill_8k", "cold_prefill", Vec::new());
+    let mut broken = case("cold_prefill_8k", "cold_prefill", &[]);
     broken.ended_early = Some("3 requests failed in a row, the last one: 400 the prompt is too long".into());
-    let mut unproven = case("structured", "decode", decode_runs(1));
+    let mut unproven = case("structured", "decode", &decode_runs(1));
     unproven.runs[0].flags.push(flag::SERVED_FROM_CACHE.into());
     shard.cases = vec![code, counting, unproven, cold, broken, cached];
     shard.notes =
@@ -102,7 +102,7 @@ fn the_table_of_a_summary_says_what_was_stated_and_nothing_more() {
     let mut shard = shard();
     shard.provenance.evidence = Evidence::Summary;
     shard.provenance.origin = Origin::Transcribed { source: "A post".into(), location: None, author: None };
-    let mut code = case("code", "decode", Vec::new());
+    let mut code = case("code", "decode", &[]);
     code.stated = vec![
         StatedEstimate {
             metric: "client_wall_decode_tok_s".into(),
@@ -155,7 +155,7 @@ fn a_simulated_or_partial_shard_says_so_on_top() {
 #[test]
 fn the_json_holds_what_the_table_shows_and_null_for_unknown() {
     let mut shard = shard();
-    shard.cases = vec![case("code", "decode", decode_runs(2))];
+    shard.cases = vec![case("code", "decode", &decode_runs(2))];
     let report = json::report("a.json", &shard);
     let first = &report["cases"][0];
     assert_eq!((first["runs"].as_u64(), first["passed"].as_u64()), (Some(2), Some(2)));

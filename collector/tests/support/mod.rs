@@ -1,6 +1,11 @@
 //! A simulated engine as a process of its own, the `dyno` binary, and shards as they were written.
 
 #![allow(dead_code, reason = "each test file uses a part of this")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy knows tests by their attribute, and these only serve them"
+)]
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -158,7 +163,7 @@ pub fn wait_for_runs(out: &Path, runs: usize) {
         if text.lines().filter(|line| line.starts_with(r#"{"entry":"run""#)).count() >= runs {
             return;
         }
-        assert!(begin.elapsed() < Duration::from_secs(120), "no {runs} runs after two minutes");
+        assert!(begin.elapsed() < Duration::from_mins(2), "no {runs} runs after two minutes");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

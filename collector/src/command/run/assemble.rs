@@ -166,42 +166,78 @@ fn remarks(ledger: &Ledger) -> Vec<String> {
 /// The shard without keys, addresses, home folders, and the name of another machine, wherever they may stand: in what
 /// the user typed, in what the server said, in what the model wrote.
 fn clean(shard: Submission, url: Option<&str>) -> Submission {
-    let secrets: Vec<String> = url.into_iter().flat_map(names_of).collect();
     // A submission is JSON in both directions; what could not be read back is left as it is, and validation sees it.
     let Ok(mut value) = serde_json::to_value(&shard) else { return shard };
-    clean_value(&mut value, &secrets);
+    clean_value(&mut value, "", url.map(Remote::of).as_ref());
     serde_json::from_value(value).unwrap_or(shard)
 }
 
-/// What would give a remote engine away: its address and its host's name.
-fn names_of(url: &str) -> Vec<String> {
-    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or(url);
-    let host = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => authority,
-    };
-    [url, authority, host].into_iter().filter(|name| !name.is_empty()).map(str::to_owned).collect()
+/// What would give the machine of a remote engine away.
+struct Remote<'a> {
+    url: &'a str,
+    authority: &'a str,
+    host: &'a str,
 }
 
-fn clean_value(value: &mut Value, secrets: &[String]) {
+impl<'a> Remote<'a> {
+    /// Keys whose text is made of what the transport says, which may name the host alone.
+    const TALK: [&'static str; 4] = ["message", "partial", "ended_early", "notes"];
+
+    fn of(url: &'a str) -> Self {
+        let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or(url);
+        let host = match authority.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+            _ => authority,
+        };
+        Self { url, authority, host }
+    }
+
+    fn remove(&self, key: &str, text: &str) -> String {
+        const INSTEAD: &str = "[the engine]";
+        let mut text = text.replace(self.url, INSTEAD);
+        if self.authority != self.host {
+            text = text.replace(self.authority, INSTEAD);
+        }
+        // A host may have the name of an engine or a model (`http://vllm:8000`), which is no secret elsewhere.
+        if Self::TALK.contains(&key) { replace_word(&text, self.host, INSTEAD) } else { text }
+    }
+}
+
+/// Replaces `word` where it stands alone.
+fn replace_word(text: &str, word: &str, instead: &str) -> String {
+    let part_of_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in text.match_indices(word).filter(|_| !word.is_empty()) {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        // A full stop at the end of a sentence does not belong to the word.
+        let joined = |c: char| part_of_word(c) && c != '.';
+        if !before.is_some_and(part_of_word) && !after.is_some_and(joined) {
+            out.push_str(&text[done..at]);
+            out.push_str(instead);
+            done = at + word.len();
+        }
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+fn clean_value(value: &mut Value, key: &str, remote: Option<&Remote<'_>>) {
+    let clean_text =
+        |key: &str, text: &str| remote.map_or_else(|| scrub(text), |remote| scrub(&remote.remove(key, text)));
     match value {
-        Value::String(text) => *text = clean_text(text, secrets),
-        Value::Array(items) => items.iter_mut().for_each(|item| clean_value(item, secrets)),
+        Value::String(text) => *text = clean_text(key, text),
+        Value::Array(items) => items.iter_mut().for_each(|item| clean_value(item, key, remote)),
         Value::Object(fields) => {
             let cleaned = std::mem::take(fields).into_iter().map(|(key, mut field)| {
-                clean_value(&mut field, secrets);
-                (clean_text(&key, secrets), field)
+                clean_value(&mut field, &key, remote);
+                (clean_text("", &key), field)
             });
             *fields = cleaned.collect();
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-fn clean_text(text: &str, secrets: &[String]) -> String {
-    let without =
-        secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "[the engine]"));
-    scrub(&without)
 }
 
 #[cfg(test)]

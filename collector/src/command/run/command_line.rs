@@ -12,12 +12,11 @@ pub(super) fn cleaned(arguments: impl IntoIterator<Item = String>, remote: bool)
             words.push(quoted(&value(&flag, &argument, remote)));
             continue;
         }
-        match argument.split_once('=').filter(|_| argument.starts_with("--")) {
-            Some((flag, given)) => words.push(format!("{flag}={}", quoted(&value(flag, given, remote)))),
-            None => {
-                words.push(quoted(&argument));
-                pending = takes_care(&argument).then_some(argument);
-            }
+        if let Some((flag, given)) = argument.split_once('=').filter(|_| argument.starts_with("--")) {
+            words.push(format!("{flag}={}", quoted(&value(flag, given, remote))));
+        } else {
+            words.push(quoted(&argument));
+            pending = takes_care(&argument).then_some(argument);
         }
     }
     words.join(" ")

@@ -96,7 +96,7 @@ pub struct RunArgs {
     /// Name of the model as published.
     #[arg(long, value_name = "NAME", help_heading = "Shard")]
     pub model_name: Option<String>,
-    /// Quantisation of the weights, such as Q4_1.
+    /// Quantisation of the weights, such as `Q4_1`.
     #[arg(long, value_name = "NAME", help_heading = "Shard")]
     pub quantisation: Option<String>,
     /// Name of the engine, where it does not say it.
@@ -183,6 +183,11 @@ fn setting(text: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
+pub(super) fn parse_for_tests(line: &str) -> RunArgs {
+    tests::parse(line).unwrap_or_else(|e| panic!("{line}: {e}"))
+}
+
+#[cfg(test)]
 mod tests {
     use clap::Parser;
 
@@ -232,9 +237,4 @@ mod tests {
         assert_eq!(timeouts.first_byte, Duration::from_millis(2_500));
         assert_eq!(timeouts.idle, Duration::from_secs(3));
     }
-}
-
-#[cfg(test)]
-pub(super) fn parse_for_tests(line: &str) -> RunArgs {
-    tests::parse(line).unwrap_or_else(|e| panic!("{line}: {e}"))
 }

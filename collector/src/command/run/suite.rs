@@ -41,7 +41,7 @@ pub(super) fn choose(args: &RunArgs, context: Option<u64>) -> Result<Choice, Fai
     let (fits, too_long): (Vec<CasePlan>, Vec<CasePlan>) = asked(args)?
         .into_iter()
         .partition(|case| context.is_none_or(|context| case.context_needed() <= context));
-    let grouped = |tokens: u64| significant(tokens as f64, 12);
+    let grouped = |tokens: u64| significant(tokens as f64, tokens.to_string().len());
     let context = grouped(context.unwrap_or(0));
     let notes: Vec<String> = too_long
         .iter()
