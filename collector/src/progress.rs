@@ -16,22 +16,32 @@ pub struct Forecast {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Expected {
-    weight: f64,
-    left: u32,
-    sent: u32,
+    /// Weights of the requests in the order in which they are sent.
+    weights: Vec<f64>,
+    sent: usize,
     seconds: f64,
+    left_early: bool,
+}
+
+impl Expected {
+    fn weight_sent(&self) -> f64 {
+        self.weights.iter().take(self.sent).sum()
+    }
+
+    fn left(&self) -> &[f64] {
+        if self.left_early { &[] } else { self.weights.get(self.sent..).unwrap_or_default() }
+    }
 }
 
 impl Forecast {
-    /// Adds a case: the weight of one of its requests, and how many are to be sent.
-    pub fn add(&mut self, weight: f64, requests: u32) {
-        self.cases.push(Expected { weight, left: requests, sent: 0, seconds: 0.0 });
+    /// Adds a case with the weights of its requests: how long one takes, compared with the others.
+    pub fn add(&mut self, weights: Vec<f64>) {
+        self.cases.push(Expected { weights, sent: 0, seconds: 0.0, left_early: false });
     }
 
-    /// A request of the case was sent and took that long.
+    /// The next request of the case was sent and took that long.
     pub fn sent(&mut self, case: usize, seconds: f64) {
         if let Some(case) = self.cases.get_mut(case) {
-            case.left = case.left.saturating_sub(1);
             case.sent += 1;
             case.seconds += seconds;
         }
@@ -40,33 +50,30 @@ impl Forecast {
     /// Nothing more of the case will be sent.
     pub fn leave(&mut self, case: usize) {
         if let Some(case) = self.cases.get_mut(case) {
-            case.left = 0;
+            case.left_early = true;
         }
     }
 
-    /// Seconds left: a case's own mean where it has one, else by its weight. Unknown before the first request.
+    /// Seconds left: at a case's own pace where it has one, else at that of all. Unknown before the first request.
     pub fn left_s(&self) -> Option<f64> {
-        let (seconds, weight) = self
-            .cases
-            .iter()
-            .fold((0.0, 0.0), |(s, w), case| (s + case.seconds, w + case.weight * f64::from(case.sent)));
+        let seconds: f64 = self.cases.iter().map(|case| case.seconds).sum();
+        let weight: f64 = self.cases.iter().map(Expected::weight_sent).sum();
         if weight <= 0.0 {
             return None;
         }
-        let per_weight = seconds / weight;
         let of_case = |case: &Expected| {
-            let each =
-                if case.sent > 0 { case.seconds / f64::from(case.sent) } else { case.weight * per_weight };
-            each * f64::from(case.left)
+            let own = case.weight_sent();
+            let pace = if own > 0.0 { case.seconds / own } else { seconds / weight };
+            pace * case.left().iter().sum::<f64>()
         };
         Some(self.cases.iter().map(of_case).sum())
     }
 
     /// Requests sent, and all.
     fn counts(&self) -> (u64, u64) {
-        let sent = self.cases.iter().map(|c| u64::from(c.sent)).sum();
-        let left: u64 = self.cases.iter().map(|c| u64::from(c.left)).sum();
-        (sent, sent + left)
+        let sent: usize = self.cases.iter().map(|case| case.sent).sum();
+        let left: usize = self.cases.iter().map(|case| case.left().len()).sum();
+        (sent as u64, (sent + left) as u64)
     }
 }
 
@@ -85,15 +92,14 @@ impl Progress {
         Self { forecast, bar, last_line: None }
     }
 
-    /// A case begins; `doing` says what.
-    pub fn begin_case(&mut self, doing: &str) {
-        self.show(doing, true);
+    /// The next request is about to be sent; `doing` says which.
+    pub fn begin(&mut self, doing: &str, first_of_case: bool) {
+        self.show(doing, first_of_case);
     }
 
     /// A request of the case was sent.
-    pub fn sent(&mut self, case: usize, seconds: f64, doing: &str) {
+    pub fn sent(&mut self, case: usize, seconds: f64) {
         self.forecast.sent(case, seconds);
-        self.show(doing, false);
     }
 
     /// Nothing more of the case will be sent.
@@ -117,23 +123,28 @@ impl Progress {
     }
 
     fn show(&mut self, doing: &str, at_once: bool) {
-        let left =
-            self.forecast.left_s().map_or_else(String::new, |s| format!(", about {} left", duration(s)));
+        // The time first: a narrow terminal cuts the end.
+        let left = self.forecast.left_s().map_or_else(String::new, |s| format!("about {} left: ", about(s)));
         let (sent, all) = self.forecast.counts();
         if let Some(bar) = &self.bar {
             bar.set_length(all);
             bar.set_position(sent);
-            bar.set_message(format!("{doing}{left}"));
+            bar.set_message(format!("{left}{doing}"));
         } else if at_once || self.last_line.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) {
-            eprintln!("[{sent}/{all}] {doing}{left}");
+            eprintln!("[{sent}/{all}] {left}{doing}");
             self.last_line = Some(Instant::now());
         }
     }
 }
 
+/// A span whose parts of a second nobody can foretell.
+fn about(seconds: f64) -> String {
+    if seconds < 60.0 { format!("{:.0} s", seconds.ceil()) } else { duration(seconds) }
+}
+
 fn bar(forecast: &Forecast) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(forecast.counts().1), ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:16} {pos}/{len}  {wide_msg}") {
         bar.set_style(style);
     }
     // The clock in the message moves even while a long request runs.
@@ -148,7 +159,7 @@ mod tests {
     #[test]
     fn nothing_is_promised_before_the_first_request() {
         let mut forecast = Forecast::default();
-        forecast.add(512.0, 16);
+        forecast.add(vec![512.0; 16]);
         assert_eq!(forecast.left_s(), None);
         assert_eq!(Forecast::default().left_s(), None);
     }
@@ -156,8 +167,8 @@ mod tests {
     #[test]
     fn a_case_is_forecast_by_its_own_pace_and_the_others_by_their_weight() {
         let mut forecast = Forecast::default();
-        forecast.add(500.0, 4);
-        forecast.add(100.0, 10);
+        forecast.add(vec![500.0; 4]);
+        forecast.add(vec![100.0; 10]);
         forecast.sent(0, 20.0);
         forecast.sent(0, 30.0);
         // Two more of 25 s, and ten that weigh a fifth of it.
@@ -167,5 +178,21 @@ mod tests {
         forecast.leave(0);
         assert_eq!(forecast.left_s(), Some(9.0));
         assert_eq!(forecast.counts(), (3, 12));
+    }
+
+    #[test]
+    fn the_long_request_that_fills_a_cache_does_not_make_the_short_ones_after_it_look_long() {
+        let mut forecast = Forecast::default();
+        forecast.add(vec![1_000.0, 50.0, 50.0]);
+        forecast.sent(0, 20.0);
+        assert_eq!(forecast.left_s(), Some(2.0));
+    }
+
+    #[test]
+    fn seconds_are_whole() {
+        assert_eq!(
+            (about(0.2), about(12.3), about(245.0)),
+            ("1 s".into(), "13 s".into(), "4 min 05 s".into())
+        );
     }
 }

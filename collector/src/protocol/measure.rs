@@ -71,7 +71,7 @@ impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
     pub fn new(rig: Rig<'a>, ledger: &'a mut Ledger, journal: &'a mut Journal, stop: Pin<&'a mut S>) -> Self {
         let mut forecast = Forecast::default();
         for case in &ledger.cases {
-            forecast.add(case.plan.weight(), takes(case).len() as u32);
+            forecast.add(takes(case).into_iter().map(|take| case.plan.weight(take)).collect());
         }
         Self { rig, ledger, journal, stop, progress: Progress::new(forecast), patience: Patience::default() }
     }
@@ -121,11 +121,9 @@ impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
                 Take::Run(number) => (number, format!("{}: run {number} of {}", plan.id, plan.runs)),
                 _ => (recorded + at as u32 + 1, format!("{}: warm-up {} of {warmups}", plan.id, at + 1)),
             };
-            if at == 0 {
-                self.progress.begin_case(&doing);
-            }
+            self.progress.begin(&doing, at == 0);
             let sent = self.send(&plan, take, number).await?;
-            self.progress.sent(index, sent.seconds, &doing);
+            self.progress.sent(index, sent.seconds);
             if take == Take::Repeat && sent.run.passed() {
                 repeated.push(sent.text.clone());
             }

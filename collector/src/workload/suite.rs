@@ -69,10 +69,12 @@ impl CasePlan {
         prompt + self.max_tokens
     }
 
-    /// Tokens to be processed in all, weighted for a first guess of the time: decoding is slower by far.
-    pub fn weight(&self) -> f64 {
+    /// Tokens to be processed for one sending, weighted for a first guess of the time: decoding is slower by far, and
+    /// of a cached prompt only the tail is processed.
+    pub fn weight(&self, take: Take) -> f64 {
         let prompt = self.prompt_tokens.unwrap_or(SHORT_PROMPT) as f64;
-        let prompt = if self.regime == Regime::CachedPrefix { prompt / 20.0 } else { prompt };
+        let is_cached = self.regime == Regime::CachedPrefix && take != Take::Prime;
+        let prompt = if is_cached { prompt / 20.0 } else { prompt };
         self.max_tokens as f64 + prompt / 4.0
     }
 }
