@@ -5,12 +5,13 @@ mod raw;
 mod stated;
 pub mod table;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use dyno_shared::submission::{Case, Evidence, Origin, Submission};
 use dyno_shared::summary::{CaseSummary, summarize};
 
-use table::plain;
+use table::{plain, wrapped};
 
 /// A case and what its runs say.
 #[derive(Debug)]
@@ -28,20 +29,42 @@ pub fn views(shard: &Submission) -> Vec<CaseView<'_>> {
 
 /// The report for people, at most about 100 columns wide.
 pub fn text(shard: &Submission) -> String {
-    let views = views(shard);
+    let summary_only = shard.provenance.evidence == Evidence::Summary;
     let (stated, raw): (Vec<CaseView<'_>>, Vec<CaseView<'_>>) =
-        views.into_iter().partition(|view| view.case.runs.is_empty() && !view.case.stated.is_empty());
+        views(shard).into_iter().partition(|view| view.case.runs.is_empty() && summary_only);
     let mut out = header(shard);
     raw::write(&mut out, &raw);
     stated::write(&mut out, &stated, &shard.stated_comparisons);
     if !shard.notes.is_empty() {
         out.push_str("\nNotes\n");
-        for note in &shard.notes {
-            // Writing to a String cannot fail.
-            let _ = writeln!(out, "  {}", plain(note));
-        }
+        shard.notes.iter().for_each(|note| out.push_str(&wrapped(&plain(note))));
     }
     out
+}
+
+/// Whether the same prompt gave the same answer, of every case that tells.
+fn reproducibility(out: &mut String, views: &[CaseView<'_>]) {
+    let mut told = Vec::new();
+    let mut attempts = BTreeSet::new();
+    for view in views {
+        let Some(found) = &view.case.reproducibility else { continue };
+        attempts.insert(found.attempts);
+        let id = plain(&view.case.id);
+        told.push(match (found.identical, found.first_difference_chars) {
+            (true, _) => format!("{id}: identical"),
+            (false, Some(at)) => format!("{id}: differs after {at} characters"),
+            (false, None) => format!("{id}: differs"),
+        });
+    }
+    if told.is_empty() {
+        return;
+    }
+    let times = match (attempts.len(), attempts.first()) {
+        (1, Some(Some(times))) => format!("{times} times"),
+        _ => "several times".to_owned(),
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(out, "\nThe same prompt {times}\n{}", wrapped(&told.join("; ")));
 }
 
 /// What was measured, by whom and how far.

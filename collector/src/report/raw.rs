@@ -1,7 +1,6 @@
 //! The tables of measured cases: one for each regime, because their headline figures differ.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use dyno_shared::format::{UNKNOWN, maybe, percent, with_interval};
 use dyno_shared::metric;
@@ -9,7 +8,7 @@ use dyno_shared::summary::Estimate;
 use dyno_shared::workload::Regime;
 
 use super::CaseView;
-use super::table::{Align, Column, draw, plain};
+use super::table::{Align, Column, draw, plain, wrapped};
 
 /// Failed runs that are told one by one; a case whose runs all fail fails them all in the same way.
 const FAILURES_TOLD: usize = 3;
@@ -68,7 +67,7 @@ pub(super) fn write(out: &mut String, views: &[CaseView<'_>]) {
     }
     out.push('\n');
     out.push_str(&legend(views));
-    reproducibility(out, views);
+    super::reproducibility(out, views);
     warnings(out, views);
 }
 
@@ -150,40 +149,27 @@ fn legend(views: &[CaseView<'_>]) -> String {
     )
 }
 
-fn reproducibility(out: &mut String, views: &[CaseView<'_>]) {
+fn warnings(out: &mut String, views: &[CaseView<'_>]) {
     let mut told = Vec::new();
     for view in views {
-        let Some(found) = &view.case.reproducibility else { continue };
         let id = plain(&view.case.id);
-        told.push(match (found.identical, found.first_difference_chars) {
-            (true, _) => format!("{id}: identical"),
-            (false, Some(at)) => format!("{id}: differs after {at} characters"),
-            (false, None) => format!("{id}: differs"),
-        });
-    }
-    if !told.is_empty() {
-        let _ = writeln!(out, "\nThe same prompt three times\n  {}", told.join("; "));
-    }
-}
-
-fn warnings(out: &mut String, views: &[CaseView<'_>]) {
-    let mut lines = Vec::new();
-    for view in views {
-        let id = plain(&view.case.id);
-        lines.extend(view.summary.warnings.iter().map(|warning| format!("  {id}: {}", plain(&warning.text))));
+        told.extend(view.summary.warnings.iter().map(|warning| format!("{id}: {}", plain(&warning.text))));
         // A case without a single run has no summary of its own to say it.
         if let Some(why) = view.case.ended_early.as_ref().filter(|_| view.case.runs.is_empty()) {
-            lines.push(format!("  {id}: no run was recorded: {}", plain(why)));
+            told.push(format!("{id}: no run was recorded: {}", plain(why)));
         }
         for failure in view.summary.failures.iter().take(FAILURES_TOLD) {
-            lines.push(format!("  {id}, run {}: {}", failure.run, plain(&failure.reasons.join("; "))));
+            told.push(format!("{id}, run {}: {}", failure.run, plain(&failure.reasons.join("; "))));
         }
         let untold = view.summary.failures.len().saturating_sub(FAILURES_TOLD);
         if untold > 0 {
-            lines.push(format!("  {id}: {untold} more failed runs stand in the file"));
+            told.push(format!("{id}: {untold} more failed runs stand in the file"));
         }
     }
-    if !lines.is_empty() {
-        let _ = writeln!(out, "\nWarnings\n{}", lines.join("\n"));
+    if !told.is_empty() {
+        out.push_str("\nWarnings\n");
+        for line in told {
+            out.push_str(&wrapped(&line));
+        }
     }
 }

@@ -8,7 +8,7 @@ use dyno_shared::submission::StatedComparison;
 use dyno_shared::summary::Estimate;
 
 use super::CaseView;
-use super::table::{Align, Column, draw, plain};
+use super::table::{Align, Column, draw, plain, wrapped};
 
 /// Writes the stated figures, then the stated comparisons.
 pub(super) fn write(out: &mut String, views: &[CaseView<'_>], comparisons: &[StatedComparison]) {
@@ -33,9 +33,36 @@ pub(super) fn write(out: &mut String, views: &[CaseView<'_>], comparisons: &[Sta
             "\n{intervals}\na to b: the range of the observations, not an interval. {UNKNOWN}: not stated."
         );
     }
+    remarks(out, views);
+    super::reproducibility(out, views);
     if !comparisons.is_empty() {
         out.push('\n');
         out.push_str(&draw(&comparison_columns(comparisons)));
+        let notes = comparisons
+            .iter()
+            .filter_map(|c| Some(format!("{} / {}, {}: {}", c.b, c.a, c.case, c.note.as_ref()?)));
+        notes.for_each(|note| out.push_str(&wrapped(&plain(&note))));
+    }
+}
+
+/// What a reader must know beside the figures of one case.
+fn remarks(out: &mut String, views: &[CaseView<'_>]) {
+    let mut told = Vec::new();
+    for view in views {
+        let id = &view.case.id;
+        told.extend(view.case.description.as_ref().map(|description| format!("{id}: {description}")));
+        let notes = view
+            .summary
+            .estimates
+            .iter()
+            .filter_map(|e| Some(format!("{id}, {}: {}", title(e), e.note.as_ref()?)));
+        told.extend(notes);
+    }
+    if !told.is_empty() {
+        out.push_str("\nBeside the figures\n");
+        for line in told {
+            out.push_str(&wrapped(&plain(&line)));
+        }
     }
 }
 

@@ -59,6 +59,28 @@ fn line<'a>(columns: &'a [Column], text: impl Fn(&'a Column) -> &'a str) -> Stri
     cells.join(&" ".repeat(GAP)).trim_end().to_owned()
 }
 
+/// Columns of prose.
+const WIDTH: usize = 100;
+
+/// Words in lines of at most 100 columns, the first indented by two blanks and the others by four. A longer word has
+/// a line of its own.
+pub fn wrapped(text: &str) -> String {
+    let mut out = String::from(" ");
+    let mut column = 1;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 4 && column + 1 + length > WIDTH {
+            out.push_str("\n   ");
+            column = 3;
+        }
+        out.push(' ');
+        out.push_str(word);
+        column += 1 + length;
+    }
+    out.push('\n');
+    out
+}
+
 /// Text of a file as the terminal may see it: without the control characters that move a cursor or change colours.
 pub fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -81,6 +103,18 @@ mod tests {
         code          39.5  x
         a long name      –
         ");
+    }
+
+    #[test]
+    fn prose_is_wrapped_between_words_and_a_long_word_stays_whole() {
+        assert_eq!(wrapped("one two"), "  one two\n");
+        let lines = wrapped(&format!("{} {}", "word ".repeat(40), "x".repeat(150)));
+        assert!(
+            lines.lines().all(|line| line.chars().count() <= 100 || line.trim().chars().all(|c| c == 'x')),
+            "{lines}"
+        );
+        assert!(lines.starts_with("  word") && lines.contains("\n    word"), "{lines}");
+        assert_eq!(lines.split_whitespace().count(), 41);
     }
 
     #[test]
