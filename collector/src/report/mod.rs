@@ -98,13 +98,15 @@ fn header(shard: &Submission) -> String {
         Some(shard.label.as_str()),
         Some(shard.system.hardware.name.as_str()).filter(|name| !name.is_empty()),
         date,
-        origin.as_deref(),
         Some(evidence),
     ]
     .into_iter()
     .flatten()
     .collect();
     let _ = writeln!(out, "{}", plain(&facts.join(" · ")));
+    if let Some(origin) = origin {
+        let _ = writeln!(out, "{}", plain(&origin));
+    }
     if engine.simulated {
         out.push_str(
             "SIMULATED: these figures are of Dyno's own simulated engine, an instrument and no result\n",
