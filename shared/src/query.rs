@@ -5,6 +5,8 @@
 
 use std::cmp::Ordering;
 
+use crate::chart::Scale;
+use crate::chart::sanitise::admit;
 use crate::index::{Cell, Entry, IndexPage, Row};
 use crate::metric::{self, Better, METRICS};
 use crate::workload::Regime;
@@ -381,10 +383,11 @@ pub fn best_first(metric: &str) -> Sort {
     Sort { column: Column::Value, descending: !lower }
 }
 
-/// What a cell is ordered by: its point, or the middle of a stated range.
+/// What a cell is ordered by: its point, or the middle of a stated range. A number beyond belief, which no figure
+/// draws, is the best of nothing.
 pub fn rank_value(cell: &Cell) -> Option<f64> {
     let value = cell.value.or_else(|| cell.range.map(|(low, high)| f64::midpoint(low, high)));
-    value.filter(|v| v.is_finite())
+    value.filter(|v| admit(*v, Scale::Linear).is_ok())
 }
 
 fn is(row: &Row, key: &CaseKey) -> bool {
@@ -711,6 +714,23 @@ mod tests {
             submission("fast", "m", &[("code", 5.0)]),
         ]);
         assert_eq!(engines_shown(&board, &Query::default()), ["fast", "FreeToken", "slow"]);
+    }
+
+    #[test]
+    fn a_number_beyond_belief_is_not_the_best() {
+        let with = |engine: &str, value: f64| {
+            let mut case = single_stream_case("code", &[]);
+            case.stated = vec![StatedEstimate {
+                metric: "client_wall_decode_tok_s".into(),
+                value: Some(value),
+                ..StatedEstimate::default()
+            }];
+            let mut submission = submission(engine, "m", &[]);
+            submission.cases.push(case);
+            submission
+        };
+        let board = board(&[with("absurd", 1e300), with("slow", 1.0), with("fast", 90.0)]);
+        assert_eq!(engines_shown(&board, &Query::default()), ["fast", "slow", "absurd"]);
     }
 
     #[test]

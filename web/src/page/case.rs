@@ -11,6 +11,7 @@ use dyno_shared::units::Unit;
 use dyno_shared::workload::Sampling;
 use yew::{Html, html};
 
+use super::leaderboard::some;
 use crate::component::{RunFigure, estimates, every_estimate, run_table};
 use crate::dom::{div, el, p};
 
@@ -81,7 +82,9 @@ fn about(case: &Case, summary: &CaseSummary) -> String {
     parts.extend(tokens("prompt", summary.prompt_tokens, case.prompt_tokens_target));
     parts.extend(tokens("answer", summary.output_tokens, case.output_tokens_target));
     parts.extend(case.depth_tokens.map(|depth| format!("cached context {depth} tok")));
-    parts.extend((!case.warmups.is_empty()).then(|| format!("{} warm-ups before", case.warmups.len())));
+    parts.extend(
+        (!case.warmups.is_empty()).then(|| format!("{} before", some(case.warmups.len(), "warm-up"))),
+    );
     parts.join(" · ")
 }
 

@@ -52,7 +52,7 @@ pub fn table(board: &Board, query: &Query, selection: &Selection, window: u32, s
 /// Room for the figure beside the other columns; on a phone, beside the number and what stands behind it.
 fn chart_width(window: u32, behind: bool) -> u32 {
     match window {
-        ..PHONE => window.saturating_sub(if behind { 190 } else { 110 }).max(96),
+        ..PHONE => window.saturating_sub(if behind { 206 } else { 110 }).max(96),
         PHONE..1000 => 180,
         1000..1360 => 240,
         _ => 320,

@@ -157,7 +157,10 @@ fn browser(shop: &Workshop) -> Result<Outcome> {
     if files.is_empty() {
         bail!("there is no file `*.test.mjs` in {}", folder.display());
     }
+    // The tests publish their own shards.
+    let dyno = site::build_dyno(shop, site::Profile::Dev)?;
     let mut node = shop.command("node");
+    node.env("DYNO_BIN", dyno);
     node.args(["--test", "--test-reporter=spec", "--test-concurrency=1"]).args(files);
     node.env("DYNO_SITE", &site).env("DYNO_NPM", shop.cache.npm());
     node.env("DYNO_CHROMIUM", shop.chromium().context("there is no Chromium here: run `cargo xtask setup`")?);

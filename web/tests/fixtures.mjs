@@ -1,0 +1,57 @@
+// The shards below `fixtures/`, published by `dyno publish` as a submitter's would be, and put in place of the site's
+// data.
+//
+//   const data = published();
+//   await open(t, { answers: data.answers() });
+//
+// raw          every run, two of them failed, one an outlier; effective configuration other than requested
+// transcribed  stated figures: an interval, a range without a point, a metric of the source's own
+// hostile      markup and scripts in every text
+// truncated    cut off in the middle
+// missing      the engine's figure only, where all others have the client's
+// absurd       0, negative, 1e300 and 1e-300
+// unknown      an engine, a model and a machine never seen before, in three scripts, with a label of 240 characters
+// outlier      a hundred times what the others reach
+
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const FIXTURES = fileURLToPath(new URL('fixtures', import.meta.url));
+
+/** Publishes the fixtures for the tests of a file. */
+export function published() {
+  const dyno = process.env.DYNO_BIN;
+  if (!dyno) {
+    throw new Error('DYNO_BIN is not set (the collector): run these tests with `cargo xtask test --stage browser`');
+  }
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'dyno-fixtures-'));
+  after(() => fs.rmSync(folder, { recursive: true }));
+  execFileSync(dyno, ['publish', FIXTURES, '--out', folder], { stdio: ['ignore', 'ignore', 'ignore'] });
+  const read = (name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8'));
+  const latest = read('latest.json');
+  const entries = latest.index.flatMap((file) => read(file.path).entries);
+
+  return {
+    latest,
+    /** The id of the submission of an engine whose name begins so. */
+    id(engine) {
+      return entries.find((entry) => entry.engine.startsWith(engine)).id;
+    },
+    /** Answers for the harness: the published files below `/data/`, `more` before them. */
+    answers(more = {}) {
+      return new Proxy(more, {
+        get(given, asked) {
+          if (asked in given || !String(asked).startsWith('/data/')) {
+            return given[asked];
+          }
+          const file = path.join(folder, path.normalize(asked.slice('/data'.length)));
+          return fs.existsSync(file) ? fs.readFileSync(file) : { status: 404 };
+        },
+      });
+    },
+  };
+}
