@@ -219,10 +219,10 @@ mod tests {
     fn only_integration_tests_are_targets() {
         let metadata = r#"{"packages": [
             {"targets": [{"kind": ["lib"], "name": "dyno_shared"}, {"kind": ["test"], "name": "statistics"}]},
-            {"targets": [{"kind": ["bin"], "name": "dyno"}, {"kind": ["test"], "name": "engine_llama_cpp"}]}
+            {"targets": [{"kind": ["bin"], "name": "dyno"}, {"kind": ["test"], "name": "engine_llama_server"}]}
         ]}"#;
         let names = targets_of(metadata).unwrap();
-        assert_eq!(names, ["statistics", "engine_llama_cpp"]);
+        assert_eq!(names, ["statistics", "engine_llama_server"]);
         assert_eq!(names.iter().map(|name| needs_engine(name)).collect::<Vec<_>>(), [false, true]);
         assert_eq!(targets_of("{}"), None);
     }
