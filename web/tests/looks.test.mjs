@@ -10,6 +10,7 @@ import { PHONE, explorer } from './harness.mjs';
 const { open } = explorer();
 const data = published();
 const NARROW = { width: 320, height: 640 };
+const TABLET = { width: 768, height: 1024 };
 const TOUCH = { hasTouch: true, isMobile: true };
 
 const PAGES = {
@@ -21,18 +22,20 @@ const PAGES = {
 };
 
 for (const [name, [hash, there]] of Object.entries(PAGES)) {
-  test(`nothing scrolls sideways on a narrow phone: ${name}`, async (t) => {
-    const { page } = await open(t, { hash, answers: data.answers(), viewport: NARROW, context: TOUCH });
-    await page.locator(there).first().waitFor();
-    for (const summary of await page.locator('details > summary').all()) {
-      await summary.click();
-    }
-    const { scroll, client } = await page.evaluate(() => ({
-      scroll: document.documentElement.scrollWidth,
-      client: document.documentElement.clientWidth,
-    }));
-    assert.ok(scroll <= client, `${scroll} px in ${client} px`);
-  });
+  for (const [device, viewport] of [['phone', NARROW], ['tablet', TABLET]]) {
+    test(`nothing scrolls sideways on a ${device}: ${name}`, async (t) => {
+      const { page } = await open(t, { hash, answers: data.answers(), viewport, context: TOUCH });
+      await page.locator(there).first().waitFor();
+      for (const summary of await page.locator('details > summary').all()) {
+        await summary.click();
+      }
+      const { scroll, client } = await page.evaluate(() => ({
+        scroll: document.documentElement.scrollWidth,
+        client: document.documentElement.clientWidth,
+      }));
+      assert.ok(scroll <= client, `${scroll} px in ${client} px`);
+    });
+  }
 }
 
 test('on a phone the facets fold into one button and what is pressed is large enough', async (t) => {

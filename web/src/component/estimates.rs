@@ -10,7 +10,7 @@ use yew::Html;
 
 use super::legend::swatch;
 use super::words::unknown;
-use crate::dom::{El, all, el, heads, link, row_head, td};
+use crate::dom::{El, all, el, heads, link, row_head, td, text};
 use crate::route::Route;
 use crate::{figure, identity};
 
@@ -50,12 +50,8 @@ pub fn estimates(summary: &CaseSummary, evidence: Evidence, streams: u32) -> Htm
         lines(summary).iter().filter(|line| first(line)).map(|line| row(line, evidence)).collect();
     let theirs: Vec<Html> =
         summary.estimates.iter().filter(|e| metric::find(&e.metric).is_none()).map(own_row).collect();
-    let heads_of_ours =
-        ["quantity", "client", "engine", "client / engine", "n#", "spread#", "detects#", "statistic"];
-    all([
-        table(&heads_of_ours, ours),
-        table(&["in the source’s own words", "figure", "n#", "statistic"], theirs),
-    ])
+    let heads_of_ours = ["quantity", "client", "engine", "client / engine", "n#", "spread#", "detects#"];
+    all([table(&heads_of_ours, ours), table(&["in the source’s own words", "figure", "n#"], theirs)])
 }
 
 /// Every figure of a case, a line each, with all that is known of it.
@@ -140,12 +136,11 @@ fn row(line: &Line<'_>, evidence: Evidence) -> Html {
         }
         (None, None) => el("td"),
     };
-    let notes = of_line.iter().filter_map(|e| e.note.clone()).map(|note| el("small").text(note).done());
-    let head =
-        el("th").attr("scope", "row").el(name).el(el("span").class("unit").text(scale.unit)).each(notes);
+    let notes = of_line.iter().filter_map(|e| e.note.clone());
     let first = of_line.first().copied();
+    let head = el("th").attr("scope", "row").el(name).el(el("span").class("unit").text(scale.unit));
     el("tr")
-        .el(head)
+        .el(asides(head, first.map(name_of_statistic).into_iter().chain(notes)))
         .el(cell(line.client, "client", "not measured by the client"))
         .el(cell(line.engine, "engine", "not reported by the engine"))
         .el(both.attr("data-head", "client / engine"))
@@ -153,40 +148,28 @@ fn row(line: &Line<'_>, evidence: Evidence) -> Html {
         .done()
 }
 
-/// How many runs, how spread, what they detect, and which statistic.
-fn facts(estimate: Option<&Estimate>) -> [Html; 4] {
-    let n =
-        estimate.and_then(|e| e.n).map_or_else(|| unknown("not stated"), |n| crate::dom::text(n.to_string()));
-    let share = |share: Option<f64>| percent(share);
-    [
-        el("td").class("number").attr("data-head", "n").with(n).done(),
-        el("td")
-            .class("number")
-            .attr("data-head", "spread")
-            .text(share(estimate.and_then(|e| e.spread)))
-            .done(),
-        el("td")
-            .class("number")
-            .attr("data-head", "detects")
-            .text(share(estimate.and_then(|e| e.detects)))
-            .done(),
-        el("td")
-            .class("statistic")
-            .attr("data-head", "statistic")
-            .text(estimate.map_or_else(String::new, name_of_statistic))
-            .done(),
-    ]
+/// With lines of small print.
+fn asides(cell: El, lines: impl Iterator<Item = String>) -> El {
+    cell.each(lines.map(|line| el("small").text(line).done()))
+}
+
+/// How many runs, how spread, and what they detect.
+fn facts(estimate: Option<&Estimate>) -> [Html; 3] {
+    let n = estimate.and_then(|e| e.n).map_or_else(|| unknown("not stated"), |n| text(n.to_string()));
+    let fact =
+        |head: &'static str, fact: Html| el("td").class("number").attr("data-head", head).with(fact).done();
+    let share = |of: fn(&Estimate) -> Option<f64>| text(percent(estimate.and_then(of)));
+    [fact("n", n), fact("spread", share(|e| e.spread)), fact("detects", share(|e| e.detects))]
 }
 
 fn own_row(estimate: &Estimate) -> Html {
     let name = with_unit(&estimate.metric, estimate.unit.as_deref().unwrap_or_default());
-    let note = estimate.note.clone().map(|note| el("small").text(note).done());
-    let [n, _, _, statistic] = facts(Some(estimate));
+    let head = el("th").attr("scope", "row").text(name);
+    let [n, _, _] = facts(Some(estimate));
     el("tr")
-        .el(el("th").attr("scope", "row").text(name).when(note))
+        .el(asides(head, std::iter::once(name_of_statistic(estimate)).chain(estimate.note.clone())))
         .el(figure_cell(estimate, Scale::of(None, &[]), Some(MarkKind::Stated)).attr("data-head", "figure"))
         .with(n)
-        .with(statistic)
         .done()
 }
 
@@ -197,13 +180,16 @@ fn figure_cell(estimate: &Estimate, scale: Scale, mark: Option<MarkKind>) -> El 
     if let Some(mark) = mark {
         value = value.with(swatch(mark));
     }
-    let behind = (!written.behind.is_empty())
-        .then(|| el("span").class("behind").text(format!(" {}", written.behind)).done());
-    el("td").class("figure").el(value.text(written.value)).when(behind)
+    let cell = el("td").class("figure").el(value.text(written.value));
+    if written.behind.is_empty() {
+        return cell;
+    }
+    // The blank stands between them, so that what is behind may go to the next line.
+    cell.text(" ").el(el("span").class("behind").text(written.behind))
 }
 
 fn name_of_statistic(estimate: &Estimate) -> String {
-    estimate.statistic.clone().unwrap_or_else(|| "not stated".to_owned())
+    estimate.statistic.clone().unwrap_or_else(|| "statistic not stated".to_owned())
 }
 
 /// `ratio of totals; 95 % bootstrap, expanded`.

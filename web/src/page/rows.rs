@@ -15,7 +15,7 @@ use crate::route::Route;
 use crate::{badge, figure, identity};
 
 /// Below this width a row is two lines.
-pub const PHONE: u32 = 760;
+pub const PHONE: u32 = 900;
 /// Height of a row's figure.
 const HEIGHT: u32 = 35;
 
@@ -53,7 +53,7 @@ pub fn table(board: &Board, query: &Query, selection: &Selection, window: u32, s
 fn chart_width(window: u32, behind: bool) -> u32 {
     match window {
         ..PHONE => window.saturating_sub(if behind { 206 } else { 110 }).max(96),
-        PHONE..1000 => 180,
+        PHONE..1000 => 200,
         1000..1360 => 240,
         _ => 320,
     }

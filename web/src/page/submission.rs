@@ -8,7 +8,7 @@ use dyno_shared::summary::{CaseSummary, summarize};
 use dyno_shared::workload::Regime;
 use yew::{Html, Properties, UseReducerHandle, component, use_memo, use_state};
 
-use super::{case, configuration, provenance, system};
+use super::{case, configuration, provenance, rows, system};
 use crate::component::{badges, legend, notice, notice_with};
 use crate::dom::{all, button, div, el, heads, link, nothing, p, row_head, td};
 use crate::state::{Action, Load, Piece, Shard, Shared, State};
@@ -65,7 +65,11 @@ fn content(submission: &submission::Submission, summaries: &Rc<Vec<CaseSummary>>
     let look = case::Look {
         evidence: submission.provenance.evidence,
         colour: identity::colour(&submission.system.engine.name),
-        width: if window >= WIDE { window.min(1440) - 48 - 320 - 32 } else { window.saturating_sub(32) },
+        width: match window {
+            WIDE.. => window.min(1440) - 48 - 320 - 32,
+            rows::PHONE..WIDE => window - 48,
+            _ => window.saturating_sub(32),
+        },
     };
     let figures =
         if submission.cases.is_empty() { notice("No case", "The shard holds no figures.") } else { legend() };
