@@ -1,7 +1,9 @@
 //! The frame of every page: head, routes, and the fetching of what the state wants.
 
+use std::rc::Rc;
+
 use yew::platform::spawn_local;
-use yew::{Html, UseReducerHandle, component, html, use_effect_with, use_reducer, use_state};
+use yew::{Html, UseReducerHandle, component, html, use_effect_with, use_mut_ref, use_reducer, use_state};
 
 use crate::browser::{self, Theme};
 use crate::dom::{El, all, button, el, link};
@@ -30,11 +32,19 @@ pub fn App() -> Html {
             }
         });
     }
+    let left = use_mut_ref(Left::default);
+    {
+        let left = Rc::clone(&left);
+        use_effect_with((), move |()| {
+            let listener = browser::on_scroll(move |y| left.borrow_mut().note(&browser::hash(), y));
+            move || drop(listener)
+        });
+    }
     let last = use_state(|| None::<Route>);
     use_effect_with(state.route.clone(), move |route| {
         browser::set_title(title(route));
         if last.as_ref().is_some_and(|last| !last.same_page(route)) {
-            browser::show_top();
+            browser::show_from(left.borrow().place(&route.to_hash()));
         }
         if let Route::Method(Some(tag)) = route {
             browser::show(tag);
@@ -57,6 +67,26 @@ pub fn App() -> Html {
         head(&state.route, *theme, flip),
         el("main").attr("id", "content").attr("tabindex", "-1").with(page_of(&state)).done(),
     ])
+}
+
+/// Where a reader left the leaderboard, who comes back to it from a submission.
+#[derive(Debug, Default)]
+struct Left {
+    hash: String,
+    y: f64,
+}
+
+impl Left {
+    fn note(&mut self, hash: &str, y: f64) {
+        if let route @ Route::Leaderboard(_) = Route::from_hash(hash) {
+            *self = Self { hash: route.to_hash(), y };
+        }
+    }
+
+    /// How far down a page begins.
+    fn place(&self, hash: &str) -> f64 {
+        if self.hash == hash { self.y } else { 0.0 }
+    }
 }
 
 fn page_of(state: &UseReducerHandle<State>) -> Html {

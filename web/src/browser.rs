@@ -3,6 +3,7 @@
 use gloo::events::EventListener;
 use gloo::utils::{document, document_element, window};
 use wasm_bindgen::JsValue;
+use web_sys::ScrollRestoration;
 use yew::{UseStateHandle, hook, use_effect_with, use_state_eq};
 
 /// The element that the explorer is drawn into.
@@ -38,10 +39,24 @@ pub fn set_title(title: &str) {
     document().set_title(title);
 }
 
-/// Shows the top of a page that was just opened and puts the keyboard's focus there.
-pub fn show_top() {
-    window().scroll_to_with_x_and_y(0.0, 0.0);
+/// How far the window is scrolled, in CSS pixels.
+fn scrolled() -> f64 {
+    window().scroll_y().unwrap_or(0.0)
+}
+
+/// Calls back with how far the window is scrolled, whenever it is. From now on the browser leaves it to us where a
+/// page begins when the reader goes back.
+pub fn on_scroll(mut call: impl FnMut(f64) + 'static) -> EventListener {
+    if let Ok(history) = window().history() {
+        let _ = history.set_scroll_restoration(ScrollRestoration::Manual);
+    }
+    EventListener::new(&window(), "scroll", move |_| call(scrolled()))
+}
+
+/// Shows a page that was just opened, so far down, and puts the keyboard's focus on it.
+pub fn show_from(y: f64) {
     focus("content");
+    window().scroll_to_with_x_and_y(0.0, y);
 }
 
 /// Brings an element into sight.

@@ -23,6 +23,22 @@ test('a row of the leaderboard leads to its submission', async (t) => {
   await page.getByRole('link', { name: 'llama.cpp b11434' }).click();
   await page.getByRole('heading', { name: 'llama.cpp b11434 · SmolLM2-135M-Instruct Q4_1' }).waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.id), 'content');
+  assert.equal(await page.title(), 'llama.cpp b11434 · SmolLM2-135M-Instruct Q4_1 · Dyno');
+});
+
+test('a submission begins at its top, and going back leads to where the leaderboard was left', async (t) => {
+  const { page } = await open(t, { hash: '#/?case=all', answers: data.answers(), viewport: { width: 1280, height: 400 } });
+  await page.locator('.rows tbody tr').first().waitFor();
+  const y = () => page.evaluate(() => scrollY);
+  await page.mouse.wheel(0, 300);
+  await page.waitForFunction(() => scrollY === 300);
+  await page.locator('.rows .name a', { hasText: 'llama.cpp' }).click();
+  await page.locator('.submission h1').waitFor();
+  await page.waitForFunction(() => scrollY === 0);
+  await page.goBack();
+  await page.locator('.rows tbody tr').first().waitFor();
+  await page.waitForFunction(() => scrollY > 0);
+  assert.equal(await y(), 300);
 });
 
 test('client and engine stand side by side, with their ratio, runs, spread and statistic', async (t) => {

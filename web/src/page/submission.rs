@@ -6,7 +6,7 @@ use dyno_shared::format::{UNKNOWN, bytes, significant};
 use dyno_shared::submission::{self, Case, StatedComparison};
 use dyno_shared::summary::{CaseSummary, summarize};
 use dyno_shared::workload::Regime;
-use yew::{Html, Properties, UseReducerHandle, component, use_memo, use_state};
+use yew::{Html, Properties, UseReducerHandle, component, use_effect_with, use_memo, use_state};
 
 use super::{case, configuration, provenance, rows, system};
 use crate::component::{badges, legend, notice, notice_with};
@@ -35,6 +35,12 @@ pub fn Submission(props: &Props) -> Html {
     let shard = load.and_then(Load::ready).cloned();
     let summaries = use_memo(shard.clone(), |shard: &Option<Shared<Shard>>| {
         shard.iter().flat_map(|s| &s.submission.cases).map(summarize).collect::<Vec<_>>()
+    });
+    let name = shard.as_ref().map(|shard| name(&shard.submission));
+    use_effect_with(name, |name| {
+        if let Some(name) = name {
+            browser::set_title(&format!("{name} · Dyno"));
+        }
     });
     match (shard, load.and_then(Load::failed)) {
         (Some(shard), _) => {
@@ -95,10 +101,16 @@ fn content(submission: &submission::Submission, summaries: &Rc<Vec<CaseSummary>>
     all([title(submission), div("columns").el(left).el(right).done()])
 }
 
-fn title(submission: &submission::Submission) -> Html {
+/// `llama.cpp b11434 · SmolLM2-135M-Instruct Q4_1`.
+fn name(submission: &submission::Submission) -> String {
     let system = &submission.system;
     let engine = identity::with(&system.engine.name, system.engine.version.as_deref());
     let model = identity::with(&system.model.name, system.model.quantisation.as_deref());
+    format!("{engine} · {model}")
+}
+
+fn title(submission: &submission::Submission) -> Html {
+    let system = &submission.system;
     let date = submission.provenance.started_at.as_deref().map_or("", identity::day);
     let simulated = system.engine.simulated.then(|| {
         p(
@@ -111,7 +123,7 @@ fn title(submission: &submission::Submission) -> Html {
     });
     el("header")
         .class("title")
-        .el(el("h1").text(format!("{engine} · {model}")))
+        .el(el("h1").text(name(submission)))
         .with(p("muted", identity::joined(&[&system.hardware.name, &submission.label, date])))
         .with(badges(&badge::of_submission(submission)))
         .when(simulated)
