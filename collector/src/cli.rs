@@ -12,6 +12,7 @@ use crate::command::simulate::SimulateArgs;
 use crate::command::validate::ValidateArgs;
 use crate::command::{discover, publish, report, run, schema, simulate, validate};
 use crate::exit::{Exit, Failure};
+use crate::talk::say_error;
 
 /// A dynamometer for LLM serving engines: prefill, decode and time to first token as separate regimes, with intervals.
 ///
@@ -60,7 +61,7 @@ impl Command {
         match outcome {
             Ok(exit) => exit.into(),
             Err(Failure { exit, error }) => {
-                eprintln!("error: {error:#}");
+                say_error(&error);
                 exit.into()
             }
         }

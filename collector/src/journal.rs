@@ -3,7 +3,7 @@
 //! One JSON object a line: first the [`Header`], then the entries. A last line that was cut off is the run in
 //! flight, and is dropped.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -108,16 +108,19 @@ pub enum JournalError {
         /// Its version.
         found: u32,
     },
+    /// Another process writes it.
+    #[error("another dyno is measuring into {}: wait until it ends, or name another file with --out", .0.display())]
+    InUse(PathBuf),
     /// The disk is full.
     #[error("no space left for the journal {}: free some, then go on with --resume; all runs before this one are kept", .0.display())]
     Full(PathBuf),
     /// Anything else.
-    #[error("cannot write the journal {}: {source}. Check the folder, or name another file with --out", .path.display())]
+    #[error("cannot write the journal {}: {cause}. Check the folder, or name another file with --out", .path.display())]
     Io {
         /// The journal.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
 }
 
@@ -146,7 +149,7 @@ impl Journal {
         let mut options = OpenOptions::new();
         options.write(true);
         if replace {
-            options.create(true).truncate(true)
+            options.create(true).truncate(false)
         } else {
             options.create_new(true)
         };
@@ -154,9 +157,20 @@ impl Journal {
             io::ErrorKind::AlreadyExists => JournalError::Unfinished(path.to_owned()),
             _ => failed(source),
         })?;
+        reserve(path, &file)?;
+        // A device has no length that could be set.
+        if file.metadata().map_err(failed)?.len() > 0 {
+            file.set_len(0).map_err(failed)?;
+        }
         let mut journal = Self { file, path: path.to_owned() };
-        journal.write_line(header)?;
-        Ok(journal)
+        match journal.write_line(header) {
+            Ok(()) => Ok(journal),
+            Err(error) => {
+                // Without its first line it is nothing to go on with.
+                let _ = journal.remove();
+                Err(error)
+            }
+        }
     }
 
     /// Opens a journal to go on with, and reads what it holds.
@@ -169,6 +183,7 @@ impl Journal {
                 io::ErrorKind::NotFound => JournalError::Missing(path.to_owned()),
                 _ => refusal(path, source),
             })?;
+        reserve(path, &file)?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|source| refusal(path, source))?;
         let (header, entries) = parse(path, &text)?;
@@ -210,10 +225,20 @@ impl Journal {
     }
 }
 
+/// Two processes would write their runs into one measurement, and the first to end would remove it under the other.
+/// The system gives the file free when its process ends, however it ends.
+fn reserve(path: &Path, file: &File) -> Result<(), JournalError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(JournalError::InUse(path.to_owned())),
+        // Some network file systems have no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
 fn refusal(path: &Path, source: io::Error) -> JournalError {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => JournalError::Full(path.to_owned()),
-        _ => JournalError::Io { path: path.to_owned(), source },
+        _ => JournalError::Io { path: path.to_owned(), cause: source },
     }
 }
 
@@ -284,6 +309,7 @@ mod tests {
         let path = dir.path().join("j");
         let mut journal = Journal::create(&path, &header(), false).unwrap();
         journal.append(&entry(1)).unwrap();
+        drop(journal);
         let whole = std::fs::read(&path).unwrap();
         let line = serde_json::to_vec(&entry(2)).unwrap();
         for cut in 1..=line.len() {
@@ -291,8 +317,25 @@ mod tests {
             let (mut journal, _, entries) = Journal::resume(&path).unwrap();
             assert_eq!(entries, [entry(1)]);
             journal.append(&entry(3)).unwrap();
+            drop(journal);
             assert_eq!(Journal::resume(&path).unwrap().2, [entry(1), entry(3)]);
         }
+    }
+
+    #[test]
+    fn two_processes_do_not_write_one_journal() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j");
+        let mut first = Journal::create(&path, &header(), false).unwrap();
+        for second in
+            [Journal::resume(&path).map(|_| ()), Journal::create(&path, &header(), true).map(|_| ())]
+        {
+            let said = second.unwrap_err().to_string();
+            assert!(said.contains("another dyno") && said.contains("--out"), "{said}");
+        }
+        first.append(&entry(1)).unwrap();
+        drop(first);
+        assert_eq!(Journal::resume(&path).unwrap().2, [entry(1)]);
     }
 
     #[test]

@@ -18,12 +18,12 @@ pub enum OutputError {
         needed_bytes: usize,
     },
     /// Anything else.
-    #[error("cannot write {}: {source}. Check the folder, or name another file with --out", .path.display())]
+    #[error("cannot write {}: {cause}. Check the folder, or name another file with --out", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
 }
 
@@ -37,7 +37,7 @@ pub fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<(), Outpu
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             OutputError::Full { path: path.to_owned(), needed_bytes: bytes.len() }
         }
-        _ => OutputError::Io { path: path.to_owned(), source },
+        _ => OutputError::Io { path: path.to_owned(), cause: source },
     };
     let folder = folder_of(path);
     std::fs::create_dir_all(folder).map_err(failed)?;

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use dyno_shared::format::duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::talk::say;
+
 /// Plain lines come at most this often.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
@@ -110,8 +112,8 @@ impl Progress {
     /// A remark that stays on the screen.
     pub fn say(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| say(text)),
+            None => say(text),
         }
     }
 
@@ -131,7 +133,7 @@ impl Progress {
             bar.set_position(sent);
             bar.set_message(format!("{left}{doing}"));
         } else if at_once || self.last_line.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) {
-            eprintln!("[{sent}/{all}] {left}{doing}");
+            say(format_args!("[{sent}/{all}] {left}{doing}"));
             self.last_line = Some(Instant::now());
         }
     }

@@ -18,6 +18,10 @@ use tokens::Ledger;
 
 /// The most bytes of an answer that does not stream.
 const MAX_WHOLE_BYTES: usize = 64 << 20;
+/// The most text of an answer that streams, in bytes, and the most events that carry it: far more than any case asks
+/// for. A server that never ends does not fill the memory.
+const MAX_TEXT_BYTES: usize = 16 << 20;
+const MAX_TEXT_EVENTS: u64 = 1 << 20;
 /// The most bytes that are kept of an error body.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
 /// Bytes from the start of the body that an error may quote.
@@ -138,6 +142,11 @@ impl Observer {
         self.last_bytes.is_some()
     }
 
+    /// When the last text came.
+    pub fn last_text(&self) -> Option<Seconds> {
+        self.record.t_last_s
+    }
+
     /// The body ended as HTTP says it should.
     pub fn end(mut self, at: Seconds) -> Observed {
         match mem::replace(&mut self.body, Body::Empty) {
@@ -253,6 +262,16 @@ impl Observer {
             }
             self.text.push_str(&event.answer);
             self.reasoning.push_str(&event.reasoning);
+            if self.record.text_events > MAX_TEXT_EVENTS
+                || self.text.len() + self.reasoning.len() > MAX_TEXT_BYTES
+            {
+                self.protocol_error(format!(
+                    "the answer does not end: {} text events with {} MiB so far, which no case asks for. Does the \
+                     engine obey max_tokens?",
+                    self.record.text_events,
+                    (self.text.len() + self.reasoning.len()) >> 20
+                ));
+            }
         }
     }
 

@@ -37,7 +37,7 @@ fn every_bad_shard_is_refused_with_its_reason_and_a_remedy() {
             "Remove it",
         ),
         ("empty.json", String::new(), "empty", "dyno run"),
-        ("foreign.json", r#"{"results": []}"#.to_owned(), "not a Dyno shard", "dyno import"),
+        ("foreign.json", r#"{"results": []}"#.to_owned(), "not a Dyno shard", "dyno run"),
         ("form.json", GOOD.replace(":1}", ":\"one\"}"), "wrong form", "schema"),
         ("zero.json", GOOD.replace(":1}", ":0}"), "cases[0].concurrency: is 0", "at least one"),
     ];
@@ -75,6 +75,48 @@ fn a_label_cannot_paint_the_terminal() {
     );
     let ran = call(&["report", &path.to_string_lossy()]).ends(0);
     assert!(ran.stdout.contains("<img src=x") && !ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+}
+
+#[test]
+fn no_message_about_a_file_can_paint_the_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let paint = r"\u001b[2J\u202e";
+    for (name, text) in [
+        ("newer\u{1b}[2J.json", GOOD.replace("1.0", &format!("2.0{paint}"))),
+        (
+            "key.json",
+            GOOD.replace("\"m\"}", &format!("\"m\",\"{paint}/home/jo\":1}}"))
+                .replace("\"m\"", "\"/home/jo\""),
+        ),
+        (
+            "form.json",
+            GOOD.replace(
+                "\"cases\"",
+                &format!("\"configuration\":{{\"effective\":{{\"{paint}\":7}}}},\"cases\""),
+            ),
+        ),
+    ] {
+        let path = put(dir.path(), name, &text);
+        for command in ["validate", "report"] {
+            let ran = call(&[command, &path.to_string_lossy()]);
+            let said = ran.stderr + &ran.stdout;
+            assert!(!said.contains(['\u{1b}', '\u{202e}']), "{command} {name}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_stderr_that_nobody_reads_changes_no_exit_code() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = dyno().args(["validate", "nowhere.json"]).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_end_is_refused() {
+    call(&["validate", "/dev/zero"]).ends(2).says(&["larger than 50 MB"]);
 }
 
 #[test]

@@ -173,6 +173,33 @@ async fn comments_are_life_however_long_the_prefill() {
 }
 
 #[tokio::test]
+async fn comments_do_not_hide_that_the_text_has_stopped() {
+    let mut steps = vec![write(STREAM), event(&say("a"))];
+    for _ in 0..200 {
+        steps.extend([write(":\n\n"), Step::Wait(50)]);
+    }
+    let server = Server::always(steps).await;
+    let observed = drive(&server.target().with_timeouts(impatient()), ask(0), Instant::now()).await;
+    let (kind, message) = error(&observed);
+    assert_eq!(kind, RequestErrorKind::IdleTimeout);
+    assert!(message.contains("no text for 0.2 s") && message.contains("--idle-timeout"), "{message}");
+    assert_eq!(observed.text, "a");
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_given_up_and_does_not_fill_the_memory() {
+    let much = event(&say(&"x".repeat(1 << 20)));
+    let mut steps = vec![write(STREAM)];
+    steps.extend(std::iter::repeat_with(|| much.clone()).take(40));
+    steps.push(Step::Hang);
+    let observed = measure(steps).await;
+    let (kind, message) = error(&observed);
+    assert_eq!(kind, RequestErrorKind::Protocol);
+    assert!(message.contains("does not end") && message.contains("max_tokens"), "{message}");
+    assert!(observed.text.len() <= 18 << 20, "{}", observed.text.len());
+}
+
+#[tokio::test]
 async fn silence_before_headers_and_before_the_body_are_the_first_byte_time_out() {
     for steps in [vec![Step::Hang], vec![write(STREAM), Step::Hang]] {
         let server = Server::always(steps).await;
@@ -282,6 +309,19 @@ async fn a_server_that_never_closes_after_done_does_not_hold_the_run() {
     let record = tokio::time::timeout(Duration::from_mins(1), drive).await.expect("held up").record;
     assert_eq!(record.error, None);
     assert!(record.t_end_s.is_some());
+}
+
+#[tokio::test]
+async fn a_server_that_goes_on_talking_after_done_does_not_hold_the_run() {
+    let mut steps = vec![write(STREAM), event(&say("a")), event(STOP), event("[DONE]")];
+    for _ in 0..2_000 {
+        steps.extend([write(":\n\n"), Step::Wait(50)]);
+    }
+    let server = Server::always(steps).await;
+    let target = server.target();
+    let drive = drive(&target, ask(0), Instant::now());
+    let record = tokio::time::timeout(Duration::from_mins(1), drive).await.expect("held up").record;
+    assert_eq!(record.error, None);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ pub mod format;
 pub mod index;
 pub mod metric;
 pub mod objects;
+pub mod plain;
 pub mod privacy;
 pub mod query;
 pub mod record;

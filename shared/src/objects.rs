@@ -10,6 +10,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAcces
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
+use crate::plain::plain;
+
 /// What is wrong with a value, and where. In a box, so that what is right is passed on cheaply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong(Box<Place>);
@@ -33,7 +35,7 @@ pub fn read<'a, T: serde::Deserialize<'a>>(value: &'a Value) -> Result<T, Wrong>
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = if self.0.path.is_empty() { "the whole" } else { &self.0.path };
-        write!(f, "{at}: {}", self.0.message)
+        write!(f, "{}: {}", plain(at), plain(&self.0.message))
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::objects::{self, Wrong};
+use crate::plain::plain;
 use crate::submission::{SCHEMA_MAJOR, Submission};
 use crate::validate::{Problem, validate};
 
@@ -23,7 +24,7 @@ pub enum ShardError {
     #[error("not JSON at line {line}, column {column}: {message}. {}", if *.truncated {
         "The file is cut off: copy it again, or finish the measurement with `--resume`"
     } else {
-        "Check the file with `dyno validate`"
+        "Copy the file again as `dyno run` wrote it"
     })]
     NotJson {
         /// Line from 1.
@@ -36,9 +37,7 @@ pub enum ShardError {
         truncated: bool,
     },
     /// JSON, but not a shard.
-    #[error(
-        "no `schema` key that starts with `dyno/`: this is not a Dyno shard. Other tools' files are read by `dyno import`"
-    )]
+    #[error("no `schema` key that starts with `dyno/`: this is not a Dyno shard, as `dyno run` writes one")]
     NotAShard,
     /// A major that this version does not know.
     #[error(
@@ -131,10 +130,11 @@ fn probe_version(value: &Value) -> Result<(), ShardError> {
     let Some(schema) = value.get("schema").and_then(Value::as_str) else { return Err(ShardError::NotAShard) };
     let Some(version) = schema.strip_prefix("dyno/") else { return Err(ShardError::NotAShard) };
     let major = version.split('.').next().and_then(|m| m.parse::<u32>().ok());
+    let found = plain(version);
     match major {
         Some(SCHEMA_MAJOR) => Ok(()),
-        Some(newer) if newer > SCHEMA_MAJOR => Err(ShardError::NewerMajor { found: version.to_owned() }),
-        _ => Err(ShardError::UnknownVersion { found: version.to_owned() }),
+        Some(newer) if newer > SCHEMA_MAJOR => Err(ShardError::NewerMajor { found }),
+        _ => Err(ShardError::UnknownVersion { found }),
     }
 }
 
@@ -186,6 +186,18 @@ mod tests {
             parse(&SMALLEST.replace("1.0", "one")).unwrap_err(),
             ShardError::UnknownVersion { .. }
         ));
+    }
+
+    #[test]
+    fn what_a_file_says_of_itself_is_quoted_without_commands_to_a_terminal() {
+        for text in [
+            SMALLEST.replace("1.0", "2.0\\u001b[2J"),
+            SMALLEST.replace("1.0", "x\\u202e\\n"),
+            SMALLEST.replace("\"label\"", "\"configuration\":{\"effective\":{\"\\u001b[2J\":7}},\"label\""),
+        ] {
+            let said = parse(&text).unwrap_err().to_string();
+            assert_eq!(said, crate::plain::plain(&said));
+        }
     }
 
     #[test]

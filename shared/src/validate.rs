@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::plain::plain;
 use crate::privacy::find_secret;
 use crate::submission::{Case, Evidence, Run, Submission};
 
@@ -54,7 +55,8 @@ struct Problems(Vec<Problem>);
 
 impl Problems {
     fn add(&mut self, path: &str, message: &str, remedy: &str) {
-        self.0.push(Problem { path: path.into(), message: message.into(), remedy: remedy.into() });
+        // Keys and names of the file stand in both; its lines are ours.
+        self.0.push(Problem { path: plain(path), message: plain(message), remedy: remedy.into() });
     }
 }
 
@@ -125,6 +127,15 @@ fn check_run(problems: &mut Problems, path: &str, run: &Run) {
             } else {
                 latest = (name, time.0);
             }
+        }
+        if let Some(gaps) = &request.gaps
+            && !(gaps.tick_s.is_finite() && gaps.tick_s > 0.0)
+        {
+            problems.add(
+                &format!("{path}.gaps.tick_s"),
+                "is no span of time",
+                "Measure again, or remove the gaps",
+            );
         }
         if let Some(gaps) = &request.gaps
             && gaps.ticks.len() as u64 + 1 != request.text_events
@@ -240,6 +251,29 @@ mod tests {
         {
             assert!(found.contains(part), "{part} is missing in {found}");
         }
+    }
+
+    #[test]
+    fn gaps_without_a_length_are_refused() {
+        for tick_s in [0.0, -1.0, f64::INFINITY] {
+            let mut case = single_stream_case("code", &[(512, 5.0)]);
+            let ticks =
+                vec![1; usize::try_from(case.runs[0].requests[0].text_events.saturating_sub(1)).unwrap()];
+            case.runs[0].requests[0].gaps = Some(crate::record::Gaps { tick_s, ticks });
+            assert!(
+                messages(&shard_of(vec![case])).join("\n").contains("gaps.tick_s: is no span"),
+                "{tick_s}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_problem_names_a_hostile_key_on_one_line_and_without_commands_to_a_terminal() {
+        let mut case = single_stream_case("code", &[(512, 5.0)]);
+        case.id = "\u{1b}[2J\n\u{202e}".into();
+        let found = messages(&shard_of(vec![case.clone(), case]));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0], crate::plain::plain(&found[0]));
     }
 
     #[test]

@@ -44,5 +44,5 @@ fn line(found: &Found) -> String {
         return format!("{}  loading its model", found.url);
     }
     let models = if found.models.is_empty() { "no model".to_owned() } else { found.models.join(", ") };
-    format!("{}  {}  {}", found.url, found.engine, crate::report::table::plain(&models))
+    format!("{}  {}  {}", found.url, found.engine, dyno_shared::plain::plain(&models))
 }

@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use dyno_shared::shard::{LARGEST_SHARD_BYTES, ShardError, parse};
+use dyno_shared::shard::parse;
 use dyno_shared::submission::Submission;
 
 /// Writes data to stdout. A reader that has seen enough (`| head`) is no error.
@@ -29,14 +29,7 @@ fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string_pretty(value).context("cannot write JSON")? + "\n"))
 }
 
-/// Reads a shard's form without judging what it says.
+/// Reads a shard's form without judging what it says. The error does not name the file.
 fn load(path: &Path) -> anyhow::Result<Submission> {
-    let name = || path.display().to_string();
-    let size = std::fs::metadata(path).with_context(name)?.len();
-    if size > LARGEST_SHARD_BYTES as u64 {
-        return Err(anyhow::Error::from(ShardError::TooLarge).context(name()));
-    }
-    let bytes = std::fs::read(path).with_context(name)?;
-    let text = String::from_utf8(bytes).context("not UTF-8 text, so not a shard").with_context(name)?;
-    parse(&text).with_context(name)
+    Ok(parse(&crate::input::text(path)?)?)
 }

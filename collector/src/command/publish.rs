@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use dyno_shared::plain::plain;
+
 use crate::exit::{Exit, Failure};
 use crate::publish;
+use crate::talk::say;
 
 /// Turn a folder of shards into what the explorer reads. Bad shards are listed with their reasons and block nothing.
 #[derive(Debug, clap::Args)]
@@ -23,19 +26,19 @@ pub struct PublishArgs {
 pub fn run(args: &PublishArgs) -> Result<Exit, Failure> {
     let publication = publish::publish(&args.folder, &args.out).map_err(Failure::usage)?;
     for (copy, first) in &publication.duplicates {
-        eprintln!("{copy}: the same as {first}, published once");
+        say(format_args!("{}: the same as {}, published once", plain(copy), plain(first)));
     }
     let latest = &publication.latest;
     for rejected in &latest.rejected {
-        eprintln!("{}: rejected: {}", rejected.path, rejected.reason);
+        say(format_args!("{}: rejected: {}", plain(&rejected.path), rejected.reason));
     }
     let rows: u64 = latest.index.iter().map(|page| page.rows).sum();
-    eprintln!(
+    say(format_args!(
         "published {} submissions with {rows} cases, rejected {}; data version {}",
         latest.submissions,
         latest.rejected.len(),
         latest.data_version
-    );
+    ));
     super::print(&format!("{}\n", args.out.join("latest.json").display()))?;
     Ok(Exit::Done)
 }

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use dyno_shared::plain::plain;
+
 use crate::exit::{Exit, Failure};
 use crate::report;
+use crate::talk::say_error;
 
 /// Show what shards say: rates with intervals, runs, spread, what they detect, time to first token, outliers,
 /// failed checks.
@@ -31,7 +34,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
             Ok(shard) if args.json => reports.push(report::json::report(&path.to_string_lossy(), &shard)),
             Ok(shard) => texts.push(report::text(&shard)),
             Err(error) => {
-                eprintln!("error: {error:#}");
+                say_error(&error.context(plain(&path.to_string_lossy())));
                 bad += 1;
             }
         }

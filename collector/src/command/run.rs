@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::Context as _;
+use dyno_shared::plain::plain;
 use dyno_shared::shard;
 use dyno_shared::submission::Submission;
 use dyno_shared::system::Hardware;
@@ -27,6 +28,7 @@ use crate::exit::{Exit, Failure};
 use crate::journal::{Details, Header, Journal};
 use crate::output::write_whole;
 use crate::protocol::{Clock, Ending, Ledger, Measurement, Plan, Rig, Trial, trial};
+use crate::talk::say;
 use crate::transport::Target;
 use crate::{report, system, transport};
 
@@ -57,7 +59,7 @@ async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
     } else {
         begin(args, &identified, &found, &journal_path)?
     };
-    eprintln!("{}", announce(&identified, &header, &ledger));
+    say(announce(&identified, &header, &ledger));
 
     let rig = Rig {
         target: &target,
@@ -89,7 +91,7 @@ async fn look_at(args: &RunArgs, target: &Target) -> Result<Identified, Failure>
     locate::wait(args, target).await?;
     let identified = identify(target, args.model.as_deref()).await.map_err(locate::failure)?;
     for warning in &identified.warnings {
-        eprintln!("note: {warning}");
+        say(format_args!("note: {warning}"));
     }
     Ok(identified)
 }
@@ -112,7 +114,7 @@ fn begin(
     let context = args.context.or(identified.context_limit_tokens);
     let suite::Choice { cases, notes } = suite::choose(args, context)?;
     for note in &notes {
-        eprintln!("note: {note}");
+        say(format_args!("note: {note}"));
     }
     let started = unix_seconds(SystemTime::now());
     let plan = Plan {
@@ -143,8 +145,8 @@ fn announce(identified: &Identified, header: &Header, ledger: &Ledger) -> String
     let done = if recorded > 0 { format!(", {recorded} of them done before") } else { String::new() };
     format!(
         "measuring {} on {}: {} cases, {runs} runs{done}",
-        identified.model.name,
-        header.engine,
+        plain(&identified.model.name),
+        plain(&header.engine),
         header.plan.cases.len()
     )
 }
@@ -196,27 +198,27 @@ fn finish(
         if let Ending::Lost(why) = ending {
             return Err(Failure::endpoint(anyhow::anyhow!("nothing was measured: {why}")));
         }
-        eprintln!("stopped before the first recorded run: no file was written");
+        say("stopped before the first recorded run: no file was written");
         return Ok(Exit::ChecksFailed);
     }
     write_shard(shard, out, args.force || args.resume, journal.path())?;
-    eprintln!("\n{}", report::text(shard));
+    say(format_args!("\n{}", report::text(shard)));
     let resume = format!("dyno run --resume --out {}", command_line::quoted(&out.to_string_lossy()));
     let exit = match ending {
         Ending::Complete => {
             journal.remove().context("cannot remove the journal; the shard is written")?;
-            eprintln!("{}", next_steps(shard, out));
+            say(next_steps(shard, out));
             complete_exit(shard, ledger)
         }
         Ending::Lost(why) => {
-            eprintln!(
+            say(format_args!(
                 "error: {why}\nwhat was measured is in {}; when the engine is back: {resume}",
                 out.display()
-            );
+            ));
             Exit::Endpoint
         }
         Ending::Stopped | Ending::Unkept(_) => {
-            eprintln!("stopped; what was measured is in {}; to go on: {resume}", out.display());
+            say(format_args!("stopped; what was measured is in {}; to go on: {resume}", out.display()));
             Exit::ChecksFailed
         }
     };
@@ -247,7 +249,7 @@ fn complete_exit(shard: &Submission, ledger: &Ledger) -> Exit {
         |run: &dyno_shared::submission::Run| run.requests.iter().all(|request| request.error.is_none());
     let runs = || shard.cases.iter().flat_map(|case| &case.runs);
     if !runs().any(answered) {
-        eprintln!("error: no request was answered; the reasons stand above. Check the engine and its log");
+        say("error: no request was answered; the reasons stand above. Check the engine and its log");
         return Exit::Endpoint;
     }
     if ledger.failed() > 0 || !ledger.is_complete() { Exit::ChecksFailed } else { Exit::Done }

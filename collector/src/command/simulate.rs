@@ -8,6 +8,7 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 
 use crate::simulator::{Log, Simulator, Truth};
+use crate::talk::say;
 
 /// Serve a simulated engine with a known truth, for calibration, demonstration and tests.
 ///
@@ -48,12 +49,12 @@ async fn simulate(args: &SimulateArgs) -> anyhow::Result<()> {
     let address = listener.local_addr().context("the listening socket has no address")?;
     writeln!(std::io::stdout(), "http://{address}").context("cannot write the address to stdout")?;
     let rate = args.truth.expected_decode_tok_s().map_or("unlimited".to_owned(), |rate| format!("{rate:.1}"));
-    eprintln!(
+    say(format_args!(
         "simulated engine: {rate} tok/s decode, {} tok/s prefill, {} slots; Ctrl-C ends it",
         args.truth.prefill_tok_s, args.truth.slots
-    );
+    ));
     simulator.serve(listener, stopped()).await;
-    eprintln!("simulated engine: stopped");
+    say("simulated engine: stopped");
     Ok(())
 }
 

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use dyno_shared::shard::ShardError;
+use dyno_shared::plain::plain;
 use dyno_shared::validate::validate;
 
 use crate::exit::{Exit, Failure};
+use crate::talk::say;
 
 /// Check shards before they are published: form, impossible values, and anything private.
 #[derive(Debug, clap::Args)]
@@ -22,18 +23,19 @@ pub struct ValidateArgs {
 pub fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
     let mut bad = 0;
     for path in &args.files {
+        let name = plain(&path.to_string_lossy());
         match check(path) {
-            Ok(facts) => super::print(&format!("ok  {} ({facts})\n", path.display()))?,
+            Ok(facts) => super::print(&format!("ok  {name} ({facts})\n"))?,
             Err(problems) => {
                 bad += 1;
                 for problem in problems {
-                    eprintln!("{}: {problem}", path.display());
+                    say(format_args!("{name}: {problem}"));
                 }
             }
         }
     }
     if bad > 0 {
-        eprintln!("{bad} of {} files cannot be published", args.files.len());
+        say(format_args!("{bad} of {} files cannot be published", args.files.len()));
         return Ok(Exit::Usage);
     }
     Ok(Exit::Done)
@@ -41,11 +43,7 @@ pub fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
 
 /// What a good shard holds, in words; or every problem of a bad one.
 fn check(path: &Path) -> Result<String, Vec<String>> {
-    let shard = super::load(path).map_err(|error| {
-        // The path is printed before every problem already.
-        let bare = error.downcast_ref::<ShardError>().map(ToString::to_string);
-        vec![bare.unwrap_or_else(|| format!("{:#}", error.root_cause()))]
-    })?;
+    let shard = super::load(path).map_err(|error| vec![format!("{error:#}")])?;
     let problems = validate(&shard);
     if problems.is_empty() {
         let runs: usize = shard.cases.iter().map(|case| case.runs.len()).sum();

@@ -1,5 +1,6 @@
 //! What a server says when it refuses, and what to do about it.
 
+use dyno_shared::plain::plain;
 use serde_json::Value;
 
 use super::openai_chat::OPTIONAL;
@@ -90,7 +91,7 @@ fn names_field(text: &str, field: &str) -> bool {
 /// Text from a server on one line and cut to a readable length.
 pub fn quote(text: &str) -> String {
     let mut line = String::new();
-    for word in text.split_whitespace() {
+    for word in plain(text).split_whitespace() {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -156,5 +157,6 @@ mod tests {
         let quoted = quote(&"🦊\n".repeat(1000));
         assert!(quoted.len() < 500 && !quoted.contains('\n'));
         assert!(quote(&"🦊".repeat(1000)).len() < 500);
+        assert_eq!(quote("<p>\u{1b}[2J\u{202e}x"), "<p> [2J x", "and no command to a terminal");
     }
 }

@@ -10,6 +10,7 @@ mod simulated;
 
 use std::collections::BTreeMap;
 
+use dyno_shared::plain::plain;
 use dyno_shared::submission::EngineCounters;
 use dyno_shared::system::{self, Setting, Sourced};
 use serde_json::Value;
@@ -141,7 +142,7 @@ pub enum EndpointError {
         url: String,
     },
     /// It serves several, and none was chosen.
-    #[error("{url} serves {} models: choose one with --model: {}", models.len(), models.join(", "))]
+    #[error("{url} serves {} models: choose one with --model: {}", models.len(), names(models))]
     SeveralModels {
         /// The engine's root.
         url: String,
@@ -149,7 +150,7 @@ pub enum EndpointError {
         models: Vec<String>,
     },
     /// The chosen one is not among them.
-    #[error("{url} does not serve the model `{model}`: --model takes {}", models.join(", "))]
+    #[error("{url} does not serve the model `{model}`: --model takes {}", names(models))]
     UnknownModel {
         /// The engine's root.
         url: String,
@@ -249,6 +250,15 @@ async fn look(target: &Target) -> Result<Answers, EndpointError> {
     Ok(Answers { models, props, slots, version, truth, metrics: metrics.ok() })
 }
 
+/// Names for a message: the first few, and how many there are beyond.
+fn names(models: &[String]) -> String {
+    const MOST: usize = 20;
+    let shown: Vec<String> = models.iter().take(MOST).map(|name| plain(name)).collect();
+    let more = models.len().saturating_sub(MOST);
+    let rest = if more > 0 { format!(" and {more} more under GET /v1/models") } else { String::new() };
+    shown.join(", ") + &rest
+}
+
 fn recognise(answers: &Answers) -> &'static Engine {
     ENGINES.into_iter().find(|engine| (engine.recognise)(answers)).unwrap_or(&generic::ENGINE)
 }
@@ -258,7 +268,8 @@ fn served(models: &Value) -> Option<Vec<ModelInfo>> {
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let info = |entry: &Value| {
         let aliases = entry["aliases"].as_array().into_iter().flatten().filter_map(text).collect();
-        Some(ModelInfo { id: text(&entry["id"])?, aliases })
+        // What has no name cannot be asked for.
+        Some(ModelInfo { id: text(&entry["id"]).filter(|id| !plain(id).trim().is_empty())?, aliases })
     };
     Some(models["data"].as_array()?.iter().filter_map(info).collect())
 }

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dyno_shared::index::Rejected;
-use dyno_shared::shard::{LARGEST_SHARD_BYTES, ShardError, content_id, read};
+use dyno_shared::shard::{content_id, read};
 use dyno_shared::submission::Submission;
 
 use super::PublishError;
+use crate::input::{self, InputError};
 
 /// A shard that may be published.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ pub(super) fn gather(folder: &Path, out: &Path) -> Result<Gathered, PublishError
     let mut paths = Vec::new();
     // A folder that is not there yet holds nothing that could be taken for a shard.
     let out = fs::canonicalize(out).ok();
+    refuse_mixture(folder, out.as_deref())?;
     list(folder, out.as_deref(), &mut paths)?;
     paths.sort();
     let mut gathered = Gathered::default();
@@ -58,8 +60,17 @@ pub(super) fn gather(folder: &Path, out: &Path) -> Result<Gathered, PublishError
     Ok(gathered)
 }
 
+/// A publication among the shards would be read as shards the next time, and what it replaces might be one of them.
+fn refuse_mixture(folder: &Path, out: Option<&Path>) -> Result<(), PublishError> {
+    let (Some(out), Ok(folder)) = (out, fs::canonicalize(folder)) else { return Ok(()) };
+    if folder == out || folder.starts_with(out.join("shards")) {
+        return Err(PublishError::Mixture(folder));
+    }
+    Ok(())
+}
+
 fn list(folder: &Path, out: Option<&Path>, paths: &mut Vec<PathBuf>) -> Result<(), PublishError> {
-    let unreadable = |source| PublishError::Unreadable { folder: folder.to_owned(), source };
+    let unreadable = |cause| PublishError::Unreadable { folder: folder.to_owned(), cause };
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
@@ -83,12 +94,12 @@ fn relative(folder: &Path, path: &Path) -> String {
 }
 
 fn load(path: &Path) -> Result<Shard, String> {
-    let unreadable = |e: std::io::Error| format!("cannot be read: {e}");
-    if fs::metadata(path).map_err(unreadable)?.len() > LARGEST_SHARD_BYTES as u64 {
-        return Err(ShardError::TooLarge.to_string());
+    let unreadable = |e: std::io::Error| InputError::from(e).to_string();
+    // A pipe would keep the others waiting.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err("is no file: remove it from the folder of shards".to_owned());
     }
-    let bytes = fs::read(path).map_err(unreadable)?;
-    let text = String::from_utf8(bytes).map_err(|e| format!("not UTF-8 text: {}", e.utf8_error()))?;
+    let text = input::text(path).map_err(|e| e.to_string())?;
     let submission = read(&text).map_err(|e| e.to_string())?;
     Ok(Shard { id: content_id(&text), text, submission })
 }

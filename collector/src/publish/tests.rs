@@ -55,6 +55,34 @@ fn labels(out: &Path) -> Vec<String> {
 }
 
 #[test]
+fn shards_and_their_publication_do_not_lie_in_one_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("both");
+    put(&folder, "a.json", &shard("a", 1, 1));
+    put(&folder, "shards/0123456789abcdef.json", "{");
+    let before = tree(&folder);
+    for shards in [folder.clone(), folder.join("shards")] {
+        let error = publish(&shards, &folder).unwrap_err().to_string();
+        assert!(error.contains("--out"), "{error}");
+        assert_eq!(tree(&folder), before);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_rejected_and_does_not_hold_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let (results, out) = (dir.path().join("results"), dir.path().join("out"));
+    put(&results, "a.json", &shard("a", 1, 1));
+    std::os::unix::fs::symlink("/dev/zero", results.join("endless.json")).unwrap();
+    std::os::unix::fs::symlink("loop.json", results.join("loop.json")).unwrap();
+    publish(&results, &out).unwrap();
+    assert_eq!(labels(&out), ["a"]);
+    let rejected: Vec<String> = latest(&out).rejected.into_iter().map(|r| r.path).collect();
+    assert_eq!(rejected, ["endless.json", "loop.json"]);
+}
+
+#[test]
 fn one_broken_shard_is_listed_with_its_reason_and_all_else_is_published() {
     let dir = tempfile::tempdir().unwrap();
     let (results, out) = (dir.path().join("results"), dir.path().join("out"));

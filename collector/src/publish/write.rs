@@ -11,23 +11,26 @@ use crate::output::{OutputError, write_whole};
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
     /// The folder of shards cannot be read.
-    #[error("cannot read {}: {source}. Name the folder that holds the shards", .folder.display())]
+    #[error("cannot read {}: {cause}. Name the folder that holds the shards", .folder.display())]
     Unreadable {
         /// The folder.
         folder: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
+    /// The output lies among the shards.
+    #[error("{} holds the shards and cannot hold what is published of them: name another folder with --out", .0.display())]
+    Mixture(PathBuf),
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
     /// What an earlier publication left cannot be removed.
-    #[error("cannot remove {}: {source}. Check the folder named with --out", .path.display())]
+    #[error("cannot remove {}: {cause}. Check the folder named with --out", .path.display())]
     Stale {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
 }
 
@@ -43,7 +46,7 @@ pub(super) fn write(publication: &Publication, out: &Path) -> Result<(), Publish
         }
     }
     let latest = serde_json::to_string(&publication.latest)
-        .map_err(|source| OutputError::Io { path: out.join("latest.json"), source: source.into() })?;
+        .map_err(|e| OutputError::Io { path: out.join("latest.json"), cause: e.into() })?;
     write_whole(&out.join("latest.json"), (latest + "\n").as_bytes(), true)?;
     remove_stale(publication, out)
 }
@@ -55,12 +58,12 @@ fn remove_stale(publication: &Publication, out: &Path) -> Result<(), PublishErro
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            Err(source) => return Err(PublishError::Stale { path: folder, source }),
+            Err(cause) => return Err(PublishError::Stale { path: folder, cause }),
         };
         for entry in entries {
-            let path = entry.map_err(|source| PublishError::Stale { path: folder.clone(), source })?.path();
+            let path = entry.map_err(|cause| PublishError::Stale { path: folder.clone(), cause })?.path();
             if is_hashed(&path, prefix) && !kept.contains(&path) {
-                fs::remove_file(&path).map_err(|source| PublishError::Stale { path, source })?;
+                fs::remove_file(&path).map_err(|cause| PublishError::Stale { path, cause })?;
             }
         }
     }

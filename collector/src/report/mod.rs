@@ -8,10 +8,11 @@ pub mod table;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use dyno_shared::plain::plain;
 use dyno_shared::submission::{Case, Evidence, Origin, Submission};
 use dyno_shared::summary::{CaseSummary, summarize};
 
-use table::{plain, wrapped};
+use table::wrapped;
 
 /// A case and what its runs say.
 #[derive(Debug)]

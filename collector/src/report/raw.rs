@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use dyno_shared::format::{UNKNOWN, maybe, percent, with_interval};
 use dyno_shared::metric;
+use dyno_shared::plain::plain;
 use dyno_shared::summary::Estimate;
 use dyno_shared::workload::Regime;
 
 use super::CaseView;
-use super::table::{Align, Column, draw, plain, wrapped};
+use super::table::{Align, Column, draw, wrapped};
 
 /// Failed runs that are told one by one; a case whose runs all fail fails them all in the same way.
 const FAILURES_TOLD: usize = 3;

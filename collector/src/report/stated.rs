@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use dyno_shared::format::UNKNOWN;
 use dyno_shared::metric;
+use dyno_shared::plain::plain;
 use dyno_shared::submission::StatedComparison;
 use dyno_shared::summary::Estimate;
 
 use super::CaseView;
-use super::table::{Align, Column, draw, plain, wrapped};
+use super::table::{Align, Column, draw, wrapped};
 
 /// Writes the stated figures, then the stated comparisons.
 pub(super) fn write(out: &mut String, views: &[CaseView<'_>], comparisons: &[StatedComparison]) {

@@ -81,11 +81,6 @@ pub fn wrapped(text: &str) -> String {
     out
 }
 
-/// Text of a file as the terminal may see it: without the control characters that move a cursor or change colours.
-pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,10 +110,5 @@ mod tests {
         );
         assert!(lines.starts_with("  word") && lines.contains("\n    word"), "{lines}");
         assert_eq!(lines.split_whitespace().count(), 41);
-    }
-
-    #[test]
-    fn a_file_cannot_paint_the_terminal() {
-        assert_eq!(plain("red \u{1b}[31mname\r\n"), "red  [31mname  ");
     }
 }

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use serde::{Deserialize, Serialize};
 
 use super::clock::{lock, now_ns};
+use crate::talk::say;
 
 /// Entries of finished requests that are kept; when there are more, the oldest requests go.
 const MOST_ENTRIES: usize = 2_000_000;
@@ -257,7 +258,9 @@ impl LogFile {
             for request in received {
                 let written = serde_json::to_writer(&mut out, &request).map_err(std::io::Error::from);
                 if let Err(error) = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
-                    eprintln!("simulated engine: the log file ends here, it cannot be written: {error}");
+                    say(format_args!(
+                        "simulated engine: the log file ends here, it cannot be written: {error}"
+                    ));
                     return;
                 }
             }

@@ -53,7 +53,12 @@ impl Ledger {
         let prompt_by_engine =
             timings.prompt_tokens.zip(timings.cached_tokens).map(|(new, old)| new.get() + old.get());
         record.prompt_tokens = usage.prompt_tokens.or(prompt_by_engine).filter(|n| *n > 0).map(Tokens);
-        record.cached_prompt_tokens = usage.cached_tokens.map(Tokens).or(timings.cached_tokens);
+        // More cached than there were is a server that counts something else: unknown.
+        record.cached_prompt_tokens = usage
+            .cached_tokens
+            .map(Tokens)
+            .or(timings.cached_tokens)
+            .filter(|cached| record.prompt_tokens.is_none_or(|prompt| *cached <= prompt));
         // vLLM says 0 while it streams reasoning.
         record.reasoning_tokens = usage.reasoning_tokens.filter(|n| *n > 0 || !reasoned).map(Tokens);
         let output = self.output(record.text_events, streamed);
@@ -120,6 +125,13 @@ mod tests {
 
     fn engine(output: u64) -> EngineTimings {
         EngineTimings { output_tokens: Some(Tokens(output)), ..EngineTimings::default() }
+    }
+
+    #[test]
+    fn more_cached_than_there_were_is_unknown_and_not_a_shard_that_nobody_takes() {
+        let said = Usage { prompt_tokens: Some(5), cached_tokens: Some(50), ..usage(2) };
+        let record = settled(&[text(), Event { usage: Some(said), ..Event::default() }]);
+        assert_eq!((record.prompt_tokens, record.cached_prompt_tokens), (Some(Tokens(5)), None));
     }
 
     fn settled(events: &[Event]) -> RequestRecord {

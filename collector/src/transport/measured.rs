@@ -129,6 +129,9 @@ impl Connection {
                     // Engines speak to all streams of a batch at once: others are read before this is parsed.
                     tokio::task::yield_now().await;
                     observer.bytes(at, &bytes);
+                    if let Some(message) = stalled(&observer, at, idle) {
+                        return observer.failed(at, RequestErrorKind::IdleTimeout, message);
+                    }
                 }
                 Ok(None) => return observer.end(offset(self.exchange.last_read(), run_start)),
                 Err(broken) => {
@@ -138,7 +141,10 @@ impl Connection {
             }
             if observer.is_over() {
                 let at = offset(self.exchange.last_read(), run_start);
-                while let Ok(Some(_)) = self.exchange.bytes(&mut body, FAREWELL).await {}
+                let rest =
+                    async { while let Ok(Some(_)) = self.exchange.bytes(&mut body, FAREWELL).await {} };
+                // A server that goes on talking is not waited for.
+                let _ = tokio::time::timeout(FAREWELL, rest).await;
                 return observer.end(at);
             }
         }
@@ -153,6 +159,15 @@ fn offset(at: Instant, run_start: Instant) -> Seconds {
         Some(after) => seconds(after),
         None => -seconds(run_start.duration_since(at)),
     })
+}
+
+/// What to say of a stream whose text has stopped though the server goes on with comments or empty chunks: that is
+/// life while it works on a prompt, and a stall once text has come.
+fn stalled(observer: &Observer, at: Seconds, idle: Duration) -> Option<String> {
+    let since = observer.last_text()?;
+    let limit_s = idle.as_secs_f64();
+    (!observer.is_over() && at.0 - since.0 > limit_s)
+        .then(|| format!("signs of life, but no text for {limit_s} s (--idle-timeout)"))
 }
 
 fn before_headers(broken: Broken) -> (RequestErrorKind, String) {

@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use super::RunArgs;
 use crate::engine::{EndpointError, USUAL_PORTS, discover, wait_ready};
 use crate::exit::Failure;
+use crate::talk::say;
 use crate::transport::{API_KEY_ENV, Target};
 
 /// The engine that is named, else the first one found on the usual ports.
@@ -28,9 +29,9 @@ async fn found() -> Result<String, Failure> {
         return Err(Failure::endpoint(anyhow!("{}", nothing_found())));
     };
     let engine = if first.loading { "an engine that is loading" } else { first.engine.as_str() };
-    eprintln!("found {engine} at {}", first.url);
+    say(format_args!("found {engine} at {}", first.url));
     for other in others {
-        eprintln!("there is also one at {}: --url chooses", other.url);
+        say(format_args!("there is also one at {}: --url chooses", other.url));
     }
     Ok(first.url.clone())
 }
@@ -65,7 +66,7 @@ pub(super) async fn wait(args: &RunArgs, target: &Target) -> Result<(), Failure>
     let mut said = None::<Duration>;
     let waiting = |waited: Duration| {
         if said.is_none_or(|last| waited.saturating_sub(last) >= Duration::from_secs(10)) {
-            eprintln!("{} is loading its model: waiting ({} s)", target.url(), waited.as_secs());
+            say(format_args!("{} is loading its model: waiting ({} s)", target.url(), waited.as_secs()));
             said = Some(waited);
         }
     };

@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dyno_shared::plain::plain;
+
 use crate::transport::Timeouts;
 use crate::workload::check::Script;
 
 /// Seed of the sampling, where none is given.
 pub(super) const SEED: u64 = 42;
+
+/// Characters of a name.
+const LONGEST_NAME: usize = 200;
 
 /// Measure a running engine and write one shard.
 ///
@@ -39,7 +44,7 @@ pub struct RunArgs {
     /// Seconds to wait for the first byte of an answer: a long prefill.
     #[arg(long, value_name = "S", default_value = "600", value_parser = seconds, help_heading = "Engine")]
     pub first_byte_timeout: Duration,
-    /// Seconds of silence after which an answer is given up.
+    /// Seconds without text after which an answer that has begun is given up.
     #[arg(long, value_name = "S", default_value = "120", value_parser = seconds, help_heading = "Engine")]
     pub idle_timeout: Duration,
 
@@ -57,7 +62,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Suite")]
     pub warmups: Option<u32>,
     /// Name of the series: runs pair only within one. Without it a new one, which no prefix cache has seen.
-    #[arg(long, value_name = "NAME", help_heading = "Suite")]
+    #[arg(long, value_name = "NAME", value_parser = name, help_heading = "Suite")]
     pub series: Option<String>,
     /// Seed of the sampling [default: 42].
     #[arg(long, value_name = "N", help_heading = "Suite")]
@@ -88,19 +93,19 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Shard")]
     pub json: bool,
     /// A short name that tells this configuration from its neighbours, such as `TP=4`.
-    #[arg(long, help_heading = "Shard")]
+    #[arg(long, value_parser = name, help_heading = "Shard")]
     pub label: Option<String>,
     /// Name of the machine for people, such as `RTX 5090`; never its host name.
-    #[arg(long, value_name = "NAME", help_heading = "Shard")]
+    #[arg(long, value_name = "NAME", value_parser = name, help_heading = "Shard")]
     pub hardware: Option<String>,
     /// Name of the model as published.
-    #[arg(long, value_name = "NAME", help_heading = "Shard")]
+    #[arg(long, value_name = "NAME", value_parser = name, help_heading = "Shard")]
     pub model_name: Option<String>,
     /// Quantisation of the weights, such as `Q4_1`.
     #[arg(long, value_name = "NAME", help_heading = "Shard")]
     pub quantisation: Option<String>,
     /// Name of the engine, where it does not say it.
-    #[arg(long, value_name = "NAME", help_heading = "Shard")]
+    #[arg(long, value_name = "NAME", value_parser = name, help_heading = "Shard")]
     pub engine_name: Option<String>,
     /// Who submits, by a name of your choice.
     #[arg(long, value_name = "NAME", help_heading = "Shard")]
@@ -175,6 +180,16 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "give seconds from 0.001 to 86,400".to_owned())
 }
 
+/// A name that people will read: something to see, and nothing that a terminal obeys.
+fn name(text: &str) -> Result<String, String> {
+    let seen = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    match seen.chars().count() {
+        0 => Err("give a name, or leave the flag out".to_owned()),
+        1..=LONGEST_NAME => Ok(seen),
+        n => Err(format!("give a short name: this one has {n} characters, at most {LONGEST_NAME} are taken")),
+    }
+}
+
 fn setting(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some((key, _)) if !key.trim().is_empty() => Ok(text.to_owned()),
@@ -227,6 +242,18 @@ mod tests {
             let error = parse(line).unwrap_err().to_string();
             assert!(error.contains(remedy), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn a_name_is_refused_before_a_run_where_no_shard_could_carry_it() {
+        for flag in ["--label", "--model-name", "--engine-name", "--hardware", "--series"] {
+            for empty in ["", " ", "\u{202e}\n"] {
+                let error = Cli::try_parse_from(["run", flag, empty]).map(|_| ()).unwrap_err().to_string();
+                assert!(error.contains("give a name"), "{flag}: {error}");
+            }
+        }
+        assert_eq!(name("TP=4\u{1b}[2J\n x"), Ok("TP=4 [2J x".to_owned()));
+        assert!(name(&"x".repeat(201)).unwrap_err().contains("200"));
     }
 
     #[test]

@@ -39,6 +39,10 @@ pub(super) fn out(args: &RunArgs, identified: &Identified, hardware: &Hardware) 
 
 /// Refuses to begin where something would be overwritten, and to go on where nothing was begun.
 pub(super) fn refuse(args: &RunArgs, out: &Path, journal: &Path) -> Result<(), Failure> {
+    let folder = out.is_dir() || out.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if folder || out.file_name().is_none() {
+        return Err(Failure::usage(anyhow!("{} is a folder: name a file with --out", out.display())));
+    }
     if args.resume {
         return if journal.exists() {
             Ok(())
@@ -51,9 +55,6 @@ pub(super) fn refuse(args: &RunArgs, out: &Path, journal: &Path) -> Result<(), F
     }
     if journal.exists() {
         return Err(Failure::usage(JournalError::Unfinished(journal.to_owned())));
-    }
-    if out.is_dir() {
-        return Err(Failure::usage(anyhow!("{} is a folder: name a file with --out", out.display())));
     }
     if out.exists() { Err(Failure::usage(OutputError::Exists(out.to_owned()))) } else { Ok(()) }
 }
@@ -111,6 +112,18 @@ mod tests {
         std::fs::write(&journal, "{}").unwrap();
         assert!(refused("").unwrap_err().contains("--resume"));
         assert_eq!(refused("--resume"), Ok(()));
+    }
+
+    #[test]
+    fn a_folder_is_refused_before_the_runs_and_not_after_them() {
+        let dir = tempfile::tempdir().unwrap();
+        for out in [dir.path().to_owned(), dir.path().join("new/"), PathBuf::from("..")] {
+            for line in ["", "--force", "--resume"] {
+                let refused = refuse(&parse(line), &out, &dir.path().join("journal"));
+                let said = refused.map_err(|f| f.error.to_string()).unwrap_err();
+                assert!(said.contains("name a file with --out"), "{}: {said}", out.display());
+            }
+        }
     }
 
     #[test]
