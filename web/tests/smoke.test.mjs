@@ -1,6 +1,9 @@
 // The site as it was built: does it start at all, and is everything it names there?
 
 import assert from 'node:assert/strict';
+import { readFile, readdir } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 
 import { explorer, site } from './harness.mjs';
@@ -31,4 +34,15 @@ test('the test server sends files with their type, replaces answers, and keeps t
   assert.equal((await get('/data/gone.json')).status, 410);
   assert.equal((await get('/%2e%2e%2fCargo.toml')).status, 404);
   assert.equal((await get('/absent')).status, 404);
+});
+
+test('the built files do not say whose machine built them', async () => {
+  const named = (await readdir(site())).filter((name) => /\.(wasm|js|css|html)$/.test(name));
+  assert.ok(named.some((name) => name.endsWith('.wasm')), 'there is a module to look into');
+  for (const name of named) {
+    const text = await readFile(path.join(site(), name), 'latin1');
+    for (const folder of [os.homedir() + '/', '/.cargo/']) {
+      assert.ok(!text.includes(folder), `${name} holds ${folder}`);
+    }
+  }
 });

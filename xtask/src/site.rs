@@ -1,7 +1,7 @@
 //! The explorer as a folder of static files, with published data under `data/`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use anyhow::{Context as _, Result};
 
@@ -46,7 +46,20 @@ pub fn build(shop: &Workshop, out: &Path) -> Result<()> {
     trunk.args(["build", "--config", "Trunk.toml", "--offline=true", "--release=true", "--dist"]).arg(out);
     // Trunk reads this variable as a boolean and fails on the usual `1`.
     trunk.env_remove("NO_COLOR");
+    trunk.env("CARGO_ENCODED_RUSTFLAGS", anonymous_paths(&cargo_home(), &shop.root));
     process::run(&mut trunk)
+}
+
+/// Flags that keep the builder's folders out of the binary: the message of a panic names its source file.
+fn anonymous_paths(cargo_home: &Path, root: &Path) -> String {
+    let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
+    // The separator that cargo asks for, so that a folder may hold blanks.
+    [remap(cargo_home, "cargo"), remap(root, "dyno")].join("\u{1f}")
+}
+
+fn cargo_home() -> PathBuf {
+    let named = env::var_os("CARGO_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    named.or_else(|| env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default()
 }
 
 /// Publishes a folder of shards as the data of a site.
@@ -76,4 +89,18 @@ fn host(shop: &Workshop) -> Result<String> {
     let text = process::capture(shop.command("rustc").arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("rustc does not say what machine it is for")?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builders_folders_have_other_names_in_the_binary() {
+        let flags = anonymous_paths(Path::new("/home/a b/.cargo"), Path::new("/src/dyno"));
+        assert_eq!(
+            flags.split('\u{1f}').collect::<Vec<_>>(),
+            ["--remap-path-prefix=/home/a b/.cargo=cargo", "--remap-path-prefix=/src/dyno=dyno"]
+        );
+    }
 }
