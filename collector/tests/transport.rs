@@ -247,6 +247,23 @@ async fn an_error_body_of_any_status_is_told_in_the_servers_words() {
 }
 
 #[tokio::test]
+async fn a_server_that_repeats_the_key_does_not_bring_it_into_the_record() {
+    let refusal = r#"{"error":{"message":"no credit on hunter2secret"}}"#;
+    let talk =
+        vec![write(STREAM), event(&say("key hunter2")), event(&say("secret")), event(STOP), event("[DONE]")];
+    for steps in [vec![Step::Write(answer(402, refusal))], talk] {
+        let server = Server::always(steps).await;
+        let target = server.target().with_api_key("hunter2secret").unwrap();
+        let observed = drive(&target, ask(0), Instant::now()).await;
+        let all = format!("{observed:?}");
+        assert!(!all.contains("hunter2") && all.contains("[removed: an API key or token]"), "{all}");
+    }
+    let server = Server::always(vec![Step::Write(answer(401, refusal))]).await;
+    let target = server.target().with_api_key("hunter2secret").unwrap();
+    assert!(!get_text(&target, "/v1/models").await.unwrap_err().to_string().contains("hunter2"));
+}
+
+#[tokio::test]
 async fn a_connection_closed_before_the_first_byte_is_an_error_and_no_second_try() {
     for steps in [vec![], vec![Step::Reset]] {
         let server = Server::always(steps).await;

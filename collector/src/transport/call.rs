@@ -192,5 +192,5 @@ async fn exchange(
         }
         bytes.extend_from_slice(&more);
     }
-    Ok(Reply { status, body: String::from_utf8_lossy(&bytes).into_owned() })
+    Ok(Reply { status, body: target.without_key(String::from_utf8_lossy(&bytes).into_owned()) })
 }

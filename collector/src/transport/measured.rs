@@ -92,7 +92,17 @@ impl Connection {
     }
 
     /// Sends the one request and observes its answer to the end. Failures stand in the record.
-    pub async fn send(mut self, ask: Ask, run_start: Instant) -> Observed {
+    pub async fn send(self, ask: Ask, run_start: Instant) -> Observed {
+        let target = self.target.clone();
+        let Observed { mut record, text, reasoning } = self.observe(ask, run_start).await;
+        if let Some(error) = &mut record.error {
+            error.message = target.without_key(std::mem::take(&mut error.message));
+        }
+        record.finish_reason = record.finish_reason.map(|reason| target.without_key(reason));
+        Observed { record, text: target.without_key(text), reasoning: target.without_key(reasoning) }
+    }
+
+    async fn observe(mut self, ask: Ask, run_start: Instant) -> Observed {
         let mut seed = ask.seed(run_start);
         seed.connect_s = Some(Seconds(self.set_up.as_nanos() as f64 / 1e9));
         let asking = Asking {

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dyno_shared::privacy::Secret;
 use hyper::Uri;
 use hyper::header::HeaderValue;
 use tokio_rustls::rustls::client::Resumption;
@@ -13,6 +14,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 /// The environment variable of the server's key; the command line reads it.
 pub const API_KEY_ENV: &str = "DYNO_API_KEY";
+
+/// Bytes of the shortest key that is looked for in what a server says.
+const SHORTEST_SECRET: usize = 8;
 
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +141,18 @@ impl Target {
         Ok(self)
     }
 
+    /// Text from the server without the key that it was sent: some repeat it in a refusal, and not every key has the
+    /// looks of one. Words that are too short for a secret (`EMPTY`) stay.
+    pub(super) fn without_key(&self, text: String) -> String {
+        let sent = self.authorization.as_ref().and_then(|value| value.to_str().ok());
+        match sent.and_then(|value| value.strip_prefix("Bearer ")) {
+            Some(key) if key.len() >= SHORTEST_SECRET && text.contains(key) => {
+                text.replace(key, &format!("[removed: {}]", Secret::Key.title()))
+            }
+            _ => text,
+        }
+    }
+
     /// The same with other time-outs.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
@@ -256,6 +272,17 @@ mod tests {
             assert!(!error.contains("secret"), "{error}");
         }
         assert_eq!(Target::parse("http://jo:secret@h:1").unwrap_err(), TargetError::Credentials);
+    }
+
+    #[test]
+    fn a_key_that_the_server_repeats_is_taken_out_of_its_words() {
+        let with = |key: &str| Target::parse("http://localhost:1").unwrap().with_api_key(key).unwrap();
+        assert_eq!(
+            with("hunter2secret").without_key("bad key hunter2secret.".into()),
+            "bad key [removed: an API key or token]."
+        );
+        assert_eq!(with("EMPTY").without_key("EMPTY".into()), "EMPTY");
+        assert_eq!(Target::parse("http://a").unwrap().without_key("x".into()), "x");
     }
 
     #[test]
