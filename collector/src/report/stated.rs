@@ -110,16 +110,24 @@ fn unit(estimate: &Estimate) -> String {
 /// The point with its interval, or the range where there is no interval; all digits that were stated.
 fn value(estimate: &Estimate) -> String {
     let interval = estimate.interval.as_ref().map(|i| (i.low, i.high));
-    let range = estimate.min.zip(estimate.max).map(|(min, max)| format!("{min} to {max}"));
+    let range =
+        estimate.min.zip(estimate.max).map(|(min, max)| format!("{} to {}", digits(min), digits(max)));
     match (estimate.value, range) {
-        (Some(value), Some(range)) if interval.is_none() => format!("{value}, {range}"),
+        (Some(value), Some(range)) if interval.is_none() => format!("{}, {range}", digits(value)),
         (Some(value), _) => exact(value, interval),
         (None, range) => range.unwrap_or_else(|| UNKNOWN.to_owned()),
     }
 }
 
 fn exact(value: f64, interval: Option<(f64, f64)>) -> String {
-    interval.map_or_else(|| value.to_string(), |(low, high)| format!("{value} ({low}–{high})"))
+    let value = digits(value);
+    let with = |(low, high)| format!("{value} ({}–{})", digits(low), digits(high));
+    interval.map_or_else(|| value.clone(), with)
+}
+
+/// All digits of a number; in scientific notation where most of them would be zeros that nobody stated.
+fn digits(x: f64) -> String {
+    if x == 0.0 || (1e-9..1e15).contains(&x.abs()) { x.to_string() } else { format!("{x:e}") }
 }
 
 fn comparison_columns(comparisons: &[StatedComparison]) -> Vec<Column> {
@@ -139,4 +147,17 @@ fn comparison_columns(comparisons: &[StatedComparison]) -> Vec<Column> {
         Column::new("p", "", Align::Left, cells(&|c| words(&c.p))),
         Column::new("n", "", Align::Right, cells(&|c| c.n.map_or_else(|| UNKNOWN.into(), |n| n.to_string()))),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stated_digit_is_shown_and_an_absurd_number_does_not_fill_the_screen() {
+        assert_eq!(exact(39.53, Some((38.0, 41.25))), "39.53 (38–41.25)");
+        assert_eq!(exact(123_456_789.5, None), "123456789.5");
+        assert_eq!(exact(0.0, Some((-1e308, 1e308))), "0 (-1e308–1e308)");
+        assert_eq!(digits(1.25e-12), "1.25e-12");
+    }
 }
