@@ -137,11 +137,6 @@ impl Observer {
         self.done || self.error.as_ref().is_some_and(|error| error.kind == RequestErrorKind::Protocol)
     }
 
-    /// Whether any byte of the body has come.
-    pub fn has_body(&self) -> bool {
-        self.last_bytes.is_some()
-    }
-
     /// When the last text came.
     pub fn last_text(&self) -> Option<Seconds> {
         self.record.t_last_s

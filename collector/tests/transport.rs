@@ -173,6 +173,22 @@ async fn comments_are_life_however_long_the_prefill() {
 }
 
 #[tokio::test]
+async fn a_role_chunk_before_a_long_prefill_does_not_start_the_idle_clock() {
+    let steps =
+        vec![write(STREAM), event(ROLE), Step::Wait(500), event(&say("a")), event(STOP), event("[DONE]")];
+    let server = Server::always(steps).await;
+    let timeouts = Timeouts { first_byte: Duration::from_secs(30), ..impatient() };
+    let record = drive(&server.target().with_timeouts(timeouts), ask(0), Instant::now()).await.record;
+    assert_eq!(record.error, None);
+    assert!(record.ttft().unwrap().0 > 0.2, "longer than the idle time-out");
+    let server = Server::always(vec![write(STREAM), event(ROLE), Step::Hang]).await;
+    let observed = drive(&server.target().with_timeouts(impatient()), ask(0), Instant::now()).await;
+    let (kind, message) = error(&observed);
+    assert_eq!(kind, RequestErrorKind::FirstByteTimeout);
+    assert!(message.contains("--first-byte-timeout"), "{message}");
+}
+
+#[tokio::test]
 async fn comments_do_not_hide_that_the_text_has_stopped() {
     let mut steps = vec![write(STREAM), event(&say("a"))];
     for _ in 0..200 {

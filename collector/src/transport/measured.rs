@@ -132,7 +132,9 @@ impl Connection {
         observer.headers(offset(self.exchange.last_read(), run_start), response.status().as_u16());
         let mut body = response.into_body();
         loop {
-            let patience = if observer.has_body() { idle } else { first_byte };
+            // A role chunk or a comment may come at once and the first token after a long prefill.
+            let has_text = observer.last_text().is_some();
+            let patience = if has_text { idle } else { first_byte };
             match self.exchange.bytes(&mut body, patience).await {
                 Ok(Some(bytes)) => {
                     let at = offset(self.exchange.last_read(), run_start);
@@ -145,7 +147,7 @@ impl Connection {
                 }
                 Ok(None) => return observer.end(offset(self.exchange.last_read(), run_start)),
                 Err(broken) => {
-                    let (kind, message) = in_body(broken, observer.has_body());
+                    let (kind, message) = in_body(broken, has_text);
                     return observer.failed(offset(Instant::now(), run_start), kind, message);
                 }
             }
@@ -210,10 +212,7 @@ fn in_body(broken: Broken, begun: bool) -> (RequestErrorKind, String) {
         ),
         Broken::Silent(limit) => (
             RequestErrorKind::FirstByteTimeout,
-            format!(
-                "no byte of the body within {} s of the headers (--first-byte-timeout)",
-                limit.as_secs_f64()
-            ),
+            format!("no text yet, and silence for {} s (--first-byte-timeout)", limit.as_secs_f64()),
         ),
         Broken::Closed(cause) => (
             RequestErrorKind::Disconnected,

@@ -41,7 +41,7 @@ pub struct RunArgs {
     /// Seconds to wait for a connection.
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, help_heading = "Engine")]
     pub connect_timeout: Duration,
-    /// Seconds to wait for the first byte of an answer: a long prefill.
+    /// Seconds to wait for an answer to begin, and of silence before its first text: a long prefill.
     #[arg(long, value_name = "S", default_value = "600", value_parser = seconds, help_heading = "Engine")]
     pub first_byte_timeout: Duration,
     /// Seconds without text after which an answer that has begun is given up.
