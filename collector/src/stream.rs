@@ -1,7 +1,7 @@
 //! Frames with their arrival stamps → events → the [`RequestRecord`] of one request. Pure: no socket, no clock.
 //!
 //! The transport hands over each read's bytes with the instant at which they left the socket; nothing is parsed
-//! before that. All of METHOD §1 is decided here.
+//! before that. All of docs/METHOD.md §1 is decided here.
 
 mod tokens;
 

@@ -59,7 +59,7 @@ impl Tokens {
     }
 }
 
-/// The shortest span over which a rate is believed (METHOD §1): 1 ms.
+/// The shortest span over which a rate is believed (docs/METHOD.md §1): 1 ms.
 pub const SHORTEST_PLAUSIBLE_SPAN: Seconds = Seconds(1e-3);
 
 impl TokensPerSecond {

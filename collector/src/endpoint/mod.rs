@@ -6,7 +6,7 @@ pub mod refusal;
 
 use dyno_shared::record::EngineTimings;
 
-/// One event of a stream, or a whole answer, in the words of METHOD §1.
+/// One event of a stream, or a whole answer, in the words of docs/METHOD.md §1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Event {
     /// Text of the answer itself, tool-call arguments included; empty where there is none.

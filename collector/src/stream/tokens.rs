@@ -1,4 +1,4 @@
-//! Whose token count is believed (METHOD §1): `usage`, else engine timings, else the last per-chunk usage, else the
+//! Whose token count is believed (docs/METHOD.md §1): `usage`, else engine timings, else the last per-chunk usage, else the
 //! events are counted and labelled so.
 
 use dyno_shared::record::{EngineTimings, RequestRecord, TokenCountSource};
