@@ -18,7 +18,8 @@ pub fn this_machine() -> Hardware {
         .map(|cpu| tidy(cpu.brand()))
         .filter(|brand| !brand.is_empty());
     // The machine's, not ours: the client may be pinned to fewer than the engine has.
-    let threads = system.as_ref().and_then(|system| u32::try_from(system.cpus().len()).ok()).filter(|n| *n > 0);
+    let threads =
+        system.as_ref().and_then(|system| u32::try_from(system.cpus().len()).ok()).filter(|n| *n > 0);
     let nvidia = Nvidia::read(Path::new("/proc/driver/nvidia"));
     Hardware {
         name: short_name(nvidia.accelerators.as_deref(), cpu.as_deref(), threads),
