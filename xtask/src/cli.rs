@@ -43,9 +43,9 @@ pub struct DemoOptions {
     /// Port of the explorer; without it 4173, or any free port if that is taken
     #[arg(long)]
     pub port: Option<u16>,
-    /// Measure a real engine with the quick suite too (the simulated one always is)
+    /// Measure a real engine with the whole suite, about half an hour on a laptop, instead of the quick one
     #[arg(long)]
-    pub quick: bool,
+    pub full: bool,
 }
 
 #[derive(Debug, Args)]

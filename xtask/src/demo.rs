@@ -40,7 +40,7 @@ pub fn run(shop: &Workshop, options: &DemoOptions) -> Result<()> {
     fs::create_dir_all(&shards).with_context(|| format!("cannot create {}", shards.display()))?;
 
     let subject = choose(shop, &dyno, options)?;
-    measure(shop, &dyno, &subject, options.quick, &shards)?;
+    measure(shop, &dyno, &subject, options.full, &shards)?;
     drop(subject);
 
     let staging = home.join("staging");
@@ -114,16 +114,16 @@ fn simulate(shop: &Workshop, dyno: &Path) -> Result<Subject> {
     Ok(Subject::Simulated { url, _server: server })
 }
 
-fn measure(shop: &Workshop, dyno: &Path, subject: &Subject, quick: bool, shards: &Path) -> Result<()> {
+fn measure(shop: &Workshop, dyno: &Path, subject: &Subject, full: bool, shards: &Path) -> Result<()> {
     // A simulated shard replaces the last one; a real measurement is kept.
-    let (url, quick, name) = match subject {
-        Subject::Real { url } => (url, quick, format!("measured-{}.json", unix_time())),
-        Subject::Simulated { url, .. } => (url, true, "simulated.json".to_owned()),
+    let (url, full, name) = match subject {
+        Subject::Real { url } => (url, full, format!("measured-{}.json", unix_time())),
+        Subject::Simulated { url, .. } => (url, false, "simulated.json".to_owned()),
     };
     let shard = shards.join(name);
     let mut command = shop.command(dyno);
     command.args(["run", "--force", "--url", url, "--label", "demo", "--out"]).arg(&shard);
-    if quick {
+    if !full {
         command.arg("--quick");
     }
     let status = process::status(&mut command)?;
