@@ -13,6 +13,7 @@ pub mod privacy;
 pub mod query;
 pub mod record;
 pub mod shard;
+pub mod slug;
 pub mod statistics;
 pub mod submission;
 pub mod summary;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use dyno_shared::metric;
 use dyno_shared::shard;
+use dyno_shared::slug::slug;
 use dyno_shared::submission::{Case, Evidence, Origin, StatedComparison, StatedEstimate, Submission};
 use serde_json::Value;
 
@@ -329,19 +330,6 @@ fn figure<'a>(submission: &'a Submission, case: &str, metric: &str) -> &'a State
 fn comparison<'a>(submission: &'a Submission, case: &str, b: &str) -> &'a StatedComparison {
     let found = submission.stated_comparisons.iter().find(|c| c.case == case && c.b.contains(b));
     found.unwrap_or_else(|| panic!("no comparison of {case} with {b}"))
-}
-
-/// Lower case, with hyphens for everything but letters, digits and the dots of versions.
-fn slug(name: &str) -> String {
-    let mut slug = String::new();
-    for c in name.to_lowercase().chars() {
-        if c.is_ascii_alphanumeric() || c == '.' {
-            slug.push(c);
-        } else if !slug.ends_with('-') {
-            slug.push('-');
-        }
-    }
-    slug.trim_matches(['-', '.']).to_owned()
 }
 
 /// Everything that was written is there after reading; numbers by value, since `400` and `400.0` are one.

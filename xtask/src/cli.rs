@@ -46,6 +46,9 @@ pub struct DemoOptions {
     /// Measure a real engine with the whole suite, about half an hour on a laptop, instead of the quick one
     #[arg(long)]
     pub full: bool,
+    /// Measure nothing: show this shard beside the published ones; repeatable
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["url", "full"])]
+    pub show: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -36,12 +36,15 @@ pub fn run(shop: &Workshop, options: &DemoOptions) -> Result<()> {
     let home = shop.cache.demo();
     let out = home.join("site");
     site::build(shop, &out)?;
-    let shards = home.join("shards");
-    fs::create_dir_all(&shards).with_context(|| format!("cannot create {}", shards.display()))?;
-
-    let subject = choose(shop, &dyno, options)?;
-    measure(shop, &dyno, &subject, options.full, &shards)?;
-    drop(subject);
+    let shards = if options.show.is_empty() {
+        let shards = home.join("shards");
+        fs::create_dir_all(&shards).with_context(|| format!("cannot create {}", shards.display()))?;
+        let subject = choose(shop, &dyno, options)?;
+        measure(shop, &dyno, &subject, options.full, &shards)?;
+        shards
+    } else {
+        gather(&options.show, &home.join("shown"))?
+    };
 
     let staging = home.join("staging");
     stage(&[&shop.root.join("results"), &shards], &staging)?;
@@ -136,6 +139,21 @@ fn measure(shop: &Workshop, dyno: &Path, subject: &Subject, full: bool, shards: 
     Ok(())
 }
 
+/// Copies shards that were measured before into a fresh folder.
+fn gather(files: &[PathBuf], folder: &Path) -> Result<PathBuf> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot clear {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    for (number, file) in files.iter().enumerate() {
+        // Numbered, so that two files of one name from two folders are both shown.
+        let target = folder.join(format!("{number}.json"));
+        fs::copy(file, &target)
+            .with_context(|| format!("cannot read {}: give the shard's file", file.display()))?;
+    }
+    Ok(folder.to_owned())
+}
+
 /// Puts the shards of several folders side by side into a fresh one.
 fn stage(folders: &[&Path], staging: &Path) -> Result<()> {
     if staging.exists() {
@@ -176,6 +194,21 @@ mod tests {
         assert_eq!(found(r#"{"url": "http://127.0.0.1:8080"}"#).as_deref(), Some("http://127.0.0.1:8080"));
         assert_eq!(found("nothing"), None);
         assert_eq!(found("{}"), None);
+    }
+
+    #[test]
+    fn shards_to_show_are_gathered_afresh_and_a_missing_one_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let [a, b, shown] = ["a.json", "sub/a.json", "shown"].map(|name| home.path().join(name));
+        fs::create_dir_all(home.path().join("sub")).unwrap();
+        fs::write(&a, "1").unwrap();
+        fs::write(&b, "2").unwrap();
+        gather(&[a.clone(), b], &shown).unwrap();
+        assert_eq!(fs::read_dir(&shown).unwrap().count(), 2);
+        gather(&[a], &shown).unwrap();
+        assert_eq!(fs::read_dir(&shown).unwrap().count(), 1);
+        let error = gather(&[home.path().join("gone.json")], &shown).unwrap_err();
+        assert!(error.to_string().contains("gone.json"), "{error}");
     }
 
     #[test]

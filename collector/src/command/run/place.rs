@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use anyhow::anyhow;
 use dyno_shared::shard::sha256_hex;
+use dyno_shared::slug::slug;
 use dyno_shared::system::Hardware;
 
 use super::RunArgs;
@@ -13,9 +14,6 @@ use crate::engine::Identified;
 use crate::exit::Failure;
 use crate::journal::JournalError;
 use crate::output::OutputError;
-
-/// Characters of one part of a file name.
-const LONGEST_PART: usize = 60;
 
 /// The file to write: the one that is named, else below `results/` where there is such a folder, else here. What is
 /// simulated never goes below `results/`.
@@ -66,38 +64,10 @@ pub(super) fn series(started_unix_s: f64) -> String {
     format!("{}-{salt}", rfc3339(started_unix_s))
 }
 
-/// Text as a part of a file name: letters, digits, `.`, `_` and single `-`.
-fn slug(text: &str) -> String {
-    let mut slug = String::new();
-    for c in text.chars() {
-        let fits = c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+');
-        if fits {
-            slug.push(c);
-        } else if !slug.ends_with('-') {
-            slug.push('-');
-        }
-        if slug.len() >= LONGEST_PART {
-            break;
-        }
-    }
-    let trimmed = slug.trim_matches(['-', '.']);
-    if trimmed.is_empty() { "unknown".to_owned() } else { trimmed.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::options::parse_for_tests as parse;
     use super::*;
-
-    #[test]
-    fn any_name_becomes_one_part_of_a_path() {
-        assert_eq!(slug("Intel Xeon E5-2680 v4, 2 threads"), "Intel-Xeon-E5-2680-v4-2-threads");
-        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
-        assert_eq!(slug("TP=4"), "TP-4");
-        assert_eq!(slug("モデル"), "unknown");
-        assert_eq!(slug(""), "unknown");
-        assert!(slug(&"x".repeat(500)).len() <= LONGEST_PART);
-    }
 
     #[test]
     fn nothing_is_overwritten_by_mistake() {
