@@ -31,7 +31,7 @@ fn without_a_name_a_real_result_goes_below_results_and_a_simulated_one_does_not(
         .args(SHORT)
         .args(ONE);
     let ran = Ran::of(&command.output().unwrap()).ends(0);
-    assert_eq!(ran.stdout.trim(), "dyno-A-box-1--simulated--simulated.json");
+    assert_eq!(ran.stdout.trim(), "dyno-a-box-1--simulated--simulated.json");
     assert!(dir.path().join(ran.stdout.trim()).is_file());
 }
 
