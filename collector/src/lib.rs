@@ -16,6 +16,7 @@ pub mod publish;
 pub mod report;
 pub mod simulator;
 pub mod sse;
+pub mod stop;
 pub mod stream;
 pub mod system;
 pub mod talk;

@@ -28,6 +28,7 @@ use crate::exit::{Exit, Failure};
 use crate::journal::{Details, Header, Journal};
 use crate::output::write_whole;
 use crate::protocol::{Clock, Ending, Ledger, Measurement, Plan, Rig, Trial, trial};
+use crate::stop::stopped;
 use crate::talk::say;
 use crate::transport::Target;
 use crate::{report, system, transport};
@@ -149,23 +150,6 @@ fn announce(identified: &Identified, header: &Header, ledger: &Ledger) -> String
         plain(&header.engine),
         header.plan.cases.len()
     )
-}
-
-/// Completes at Ctrl-C or SIGTERM.
-async fn stopped() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    // Without a handler the default action ends the process, and the journal keeps the runs.
-    let _ = tokio::signal::ctrl_c().await;
 }
 
 /// Why the shard is only a part, if it is.

@@ -8,6 +8,7 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 
 use crate::simulator::{Log, Simulator, Truth};
+use crate::stop::stopped;
 use crate::talk::say;
 
 /// Serve a simulated engine with a known truth, for calibration, demonstration and tests.
@@ -62,23 +63,6 @@ fn file_log(path: &Path) -> anyhow::Result<Log> {
     let open = File::options().create(true).append(true).open(path);
     let file = open.with_context(|| format!("cannot open the log file {}", path.display()))?;
     Log::to_writer(file).context("no thread for the log file")
-}
-
-/// Completes at Ctrl-C or SIGTERM.
-async fn stopped() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    // Without a handler the default action ends the process, which is as good.
-    let _ = tokio::signal::ctrl_c().await;
 }
 
 #[cfg(test)]
