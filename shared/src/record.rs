@@ -14,6 +14,9 @@ use crate::units::{Seconds, Tokens};
 pub struct RequestRecord {
     /// Which of the run's concurrent streams this is, from 0.
     pub stream: u32,
+    /// The turn of a session, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
     /// The run tag that the prompt carried: the same on every set-up of one series.
     pub run_tag: String,
     /// SHA-256 of the request's prompt, in hex: what proves that two runs pair.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::RequestRecord;
 use crate::system::{Configuration, System};
 use crate::units::{Joules, Seconds};
-use crate::workload::{Regime, Sampling};
+use crate::workload::{Arrival, Regime, Sampling};
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "dyno/1.0";
@@ -170,6 +170,12 @@ pub struct Case {
     /// Cached context before the prompt, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth_tokens: Option<u64>,
+    /// How requests arrive in an open loop; absent in a closed one, where a stream's next request waits for its last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrival: Option<Arrival>,
+    /// Turns of each session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u32>,
     /// The sampling that was sent.
     #[serde(default)]
     pub sampling: Sampling,
@@ -200,6 +206,9 @@ pub struct Case {
 pub struct Run {
     /// Its number, from 1: run 5 pairs with run 5.
     pub number: u32,
+    /// The cycle of an A/B measurement, from 1: a fresh server process each. Absent where there was only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<u32>,
     /// Start, in seconds from the start of the submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_s: Option<Seconds>,

@@ -19,6 +19,8 @@ pub(crate) fn single_stream_case(id: &str, runs: &[(u64, f64)]) -> Case {
         prompt_tokens_target: None,
         output_tokens_target: Some(512),
         depth_tokens: None,
+        arrival: None,
+        turns: None,
         sampling: Sampling::default(),
         description: None,
         warmups: Vec::new(),

@@ -84,6 +84,32 @@ impl Regime {
     }
 }
 
+/// When the requests of an open loop are due, on an absolute schedule that a slow answer does not delay.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Arrival {
+    /// At equal distances.
+    Constant {
+        /// Requests per second.
+        per_s: f64,
+    },
+    /// At random, with exponential distances: what independent users do.
+    Poisson {
+        /// Requests per second, on average.
+        per_s: f64,
+    },
+}
+
+impl Arrival {
+    /// Requests per second.
+    pub const fn per_s(self) -> f64 {
+        match self {
+            Self::Constant { per_s } | Self::Poisson { per_s } => per_s,
+        }
+    }
+}
+
 /// The sampling that was sent with every request of a case, so that a server's defaults never decide.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

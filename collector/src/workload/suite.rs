@@ -1,6 +1,6 @@
 //! The standard suite and its quick subset. Names are part of the schema: cases of one name pair.
 
-use dyno_shared::workload::Regime;
+use dyno_shared::workload::{Arrival, Regime};
 use serde::{Deserialize, Serialize};
 
 use super::{Take, Workload};
@@ -33,6 +33,22 @@ pub struct CasePlan {
     pub ignore_eos: bool,
     /// Prompt tokens aimed at.
     pub prompt_tokens: Option<u64>,
+    /// Streams at once; of an open loop the most that may be under way.
+    #[serde(default = "one")]
+    pub concurrency: u32,
+    /// Cached context before the prompt, in tokens.
+    #[serde(default)]
+    pub depth_tokens: Option<u64>,
+    /// Turns of each session.
+    #[serde(default)]
+    pub turns: Option<u32>,
+    /// How requests arrive in an open loop.
+    #[serde(default)]
+    pub arrival: Option<Arrival>,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 impl CasePlan {
@@ -116,6 +132,10 @@ fn decode(id: &str, workload: Workload, max_tokens: u64, runs: u32, warmups: u32
         max_tokens,
         ignore_eos: true,
         prompt_tokens: None,
+        concurrency: 1,
+        depth_tokens: None,
+        turns: None,
+        arrival: None,
     }
 }
 
@@ -134,6 +154,10 @@ fn long_prompt(id: &str, regime: Regime, tokens: u64, runs: u32, warmups: u32) -
         max_tokens: SHORT_ANSWER,
         ignore_eos: false,
         prompt_tokens: Some(tokens),
+        concurrency: 1,
+        depth_tokens: None,
+        turns: None,
+        arrival: None,
     }
 }
 
