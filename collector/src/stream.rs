@@ -3,6 +3,7 @@
 //! The transport hands over each read's bytes with the instant at which they left the socket; nothing is parsed
 //! before that. All of docs/METHOD.md §1 is decided here.
 
+mod framing;
 mod tokens;
 
 use std::mem;
@@ -12,8 +13,9 @@ use dyno_shared::record::{Gaps, RequestError, RequestErrorKind, RequestRecord};
 use dyno_shared::units::Seconds;
 use sha2::{Digest, Sha256};
 
-use crate::endpoint::{Event, openai_event, refusal};
-use crate::sse::{self, Frame};
+use crate::endpoint::{Dialect, Event, ollama, openai_event, refusal};
+use crate::sse::{Frame, FrameTooLong};
+use framing::Framing;
 use tokens::Ledger;
 
 /// The most bytes of an answer that does not stream.
@@ -43,6 +45,7 @@ pub struct Observed {
 /// Stamps are offsets from the start of the run and never go back.
 #[derive(Debug)]
 pub struct Observer {
+    dialect: Dialect,
     record: RequestRecord,
     body: Body,
     /// The first bytes of the body, for messages.
@@ -65,7 +68,7 @@ pub struct Observer {
 enum Body {
     /// Nothing has come.
     Empty,
-    Stream(sse::Decoder),
+    Stream(Framing),
     /// One JSON document, from a server that ignored `stream`.
     Whole(Vec<u8>),
     /// The body of an HTTP error.
@@ -73,9 +76,16 @@ enum Body {
 }
 
 impl Observer {
-    /// Starts from what is known before the response: stream, run tag, `t_due`, `t_send`, connection time.
+    /// Starts from what is known before the response: stream, run tag, `t_due`, `t_send`, connection time. The answer
+    /// is that of OpenAI's chat route.
     pub fn new(seed: RequestRecord) -> Self {
+        Self::of(Dialect::OpenAiChat, seed)
+    }
+
+    /// The same for the answer of any route.
+    pub fn of(dialect: Dialect, seed: RequestRecord) -> Self {
         Self {
+            dialect,
             record: seed,
             body: Body::Empty,
             head: Vec::new(),
@@ -110,7 +120,7 @@ impl Observer {
         match mem::replace(&mut self.body, Body::Empty) {
             Body::Stream(mut decoder) => {
                 if decoder.push(bytes, |frame| self.frame(at, frame)).is_err() {
-                    self.protocol_error(sse::FrameTooLong.to_string());
+                    self.protocol_error(FrameTooLong.to_string());
                 }
                 self.body = Body::Stream(decoder);
             }
@@ -188,11 +198,12 @@ impl Observer {
             return Body::Refusal(Vec::new());
         }
         let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-        // No line of an event stream starts with a brace or a bracket.
-        match start {
-            Some(b'{' | b'[') => Body::Whole(Vec::new()),
-            Some(_) => Body::Stream(sse::Decoder::default()),
-            None => Body::Empty,
+        match (self.dialect, start) {
+            (_, None) => Body::Empty,
+            // No line of an event stream starts with a brace or a bracket.
+            (Dialect::OpenAiChat, Some(b'{' | b'[')) => Body::Whole(Vec::new()),
+            // An answer that did not stream is a stream of one line there.
+            (dialect, Some(_)) => Body::Stream(Framing::of(dialect)),
         }
     }
 
@@ -215,7 +226,7 @@ impl Observer {
             return;
         }
         self.events += 1;
-        match openai_event::chunk(data) {
+        match self.dialect.event(data) {
             Ok(event) => self.event(at, &event, frame.event == b"error"),
             Err(_) if frame.event == b"error" => {
                 self.fail(RequestErrorKind::MidStream, mid_stream(&String::from_utf8_lossy(data)));
@@ -231,7 +242,7 @@ impl Observer {
     /// A frame that the end of the body cut: taken when it is whole, else left to the verdict on the end.
     fn last_frame(&mut self, at: Seconds, frame: Frame<'_>) {
         let data = frame.data.trim_ascii();
-        if frame.complete || data == b"[DONE]" || openai_event::chunk(data).is_ok() {
+        if frame.complete || data == b"[DONE]" || self.dialect.event(data).is_ok() {
             self.frame(at, frame);
         }
     }
@@ -246,7 +257,11 @@ impl Observer {
         if event.finish_reason.is_some() {
             self.record.finish_reason.clone_from(&event.finish_reason);
         }
-        self.ledger.note(event, self.record.finish_reason.is_some());
+        if event.last {
+            self.done = true;
+            self.record.t_end_s = Some(at);
+        }
+        self.ledger.note(event, self.is_finished());
         if event.carries_text() {
             self.arrivals.push(at);
             self.record.text_events += 1;
@@ -271,9 +286,9 @@ impl Observer {
     }
 
     fn judge_stream_end(&mut self) {
-        if self.events == 0 && !self.done && !looks_like_events(&self.head) {
-            let message =
-                format!("the answer is not an event stream: it starts with `{}`", excerpt(&self.head));
+        if self.events == 0 && !self.done && !framing::looks_like(self.dialect, &self.head) {
+            let name = framing::name(self.dialect);
+            let message = format!("the answer is not {name}: it starts with `{}`", excerpt(&self.head));
             self.fail(RequestErrorKind::Protocol, message);
         } else if !self.is_finished() {
             let after = match self.record.text_events {
@@ -282,13 +297,19 @@ impl Observer {
                 n => format!("after {n} text events"),
             };
             let message = format!(
-                "the stream ended {after}, without a finish reason and without [DONE]: the engine stopped or the \
-                 connection was cut; the engine's log says more"
+                "the stream ended {after}, without {}: the engine stopped or the connection was cut; the engine's log \
+                 says more",
+                framing::end(self.dialect)
             );
             self.fail(RequestErrorKind::Disconnected, message);
         } else if self.record.text_events == 0 {
-            let message = "the stream ended well but carried no generated text: check the model, its chat template, \
-                           and that max_tokens is not 0";
+            let loaded = self.record.finish_reason.as_deref().is_some_and(ollama::generated_nothing);
+            let message = if loaded {
+                "the engine loaded or unloaded its model and generated nothing: measure again"
+            } else {
+                "the stream ended well but carried no generated text: check the model, its chat template, and that \
+                 max_tokens is not 0"
+            };
             self.fail(RequestErrorKind::NoText, message.to_owned());
         }
     }
@@ -324,21 +345,17 @@ impl Observer {
     }
 
     fn observed(self) -> Observed {
-        let Self { mut record, arrivals, ledger, text, reasoning, error, events, .. } = self;
+        let Self { dialect, mut record, arrivals, ledger, text, reasoning, error, events, .. } = self;
+        // Of an answer that came whole, no event was counted, or one line is all there was.
+        let streamed = events > u64::from(dialect == Dialect::OllamaChat);
         record.gaps = Gaps::from_arrivals(&arrivals);
         record.output_chars = (reasoning.chars().count() + text.chars().count()) as u64;
         record.output_sha256 = (record.text_events > 0).then(|| sha256(&[&reasoning, &text]));
-        ledger.settle(&mut record, !reasoning.is_empty(), events > 0);
+        ledger.settle(&mut record, !reasoning.is_empty(), streamed);
         // A server's words may hold a path or an address of its machine.
         record.error = error.map(|error| RequestError { message: privacy::scrub(&error.message), ..error });
         Observed { record, text, reasoning }
     }
-}
-
-/// Whether the first line of a body may be one of an event stream.
-fn looks_like_events(head: &[u8]) -> bool {
-    let line = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
-    [&b":"[..], b"data", b"event", b"id", b"retry", b"error"].iter().any(|field| line.starts_with(field))
 }
 
 fn mid_stream(said: &str) -> String {

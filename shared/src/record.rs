@@ -172,6 +172,9 @@ pub struct EngineTimings {
     /// Time in the engine's queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_s: Option<Seconds>,
+    /// Time until the model was ready for the request: long where it had to be loaded into memory first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_s: Option<Seconds>,
     /// Draft tokens proposed by speculative decoding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft_tokens: Option<Tokens>,

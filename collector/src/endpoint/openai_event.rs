@@ -5,7 +5,7 @@ use dyno_shared::units::{Seconds, Tokens};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Event, Usage, refusal};
+use super::{Event, Usage, count, refusal};
 
 /// Reads the data of one streamed event.
 ///
@@ -31,6 +31,8 @@ struct Body {
     usage: Value,
     #[serde(default)]
     timings: Value,
+    #[serde(default)]
+    stats: Value,
     #[serde(default)]
     error: Value,
     #[serde(default)]
@@ -79,10 +81,13 @@ struct Function {
 
 impl Body {
     fn event(self, whole: bool) -> Event {
+        let usage = usage(&self.usage);
         let mut event = Event {
             about_the_stream: self.choices.as_ref().is_none_or(Vec::is_empty),
-            usage: usage(&self.usage),
-            timings: timings(&self.timings),
+            usage,
+            timings: timings(&self.timings)
+                .or_else(|| usage_timings(&self.usage, usage?))
+                .or_else(|| stats(&self.stats, usage)),
             error: self.error_message(),
             ..Event::default()
         };
@@ -121,14 +126,6 @@ impl Said {
     }
 }
 
-/// A count that a server reports: a whole number of at least 0, also one written as `8.0`.
-fn count(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let x = value.as_f64()?;
-        (x.fract() == 0.0 && (0.0..9e15).contains(&x)).then_some(x as u64)
-    })
-}
-
 fn usage(value: &Value) -> Option<Usage> {
     let reported = Usage {
         prompt_tokens: count(&value["prompt_tokens"]),
@@ -155,6 +152,37 @@ fn timings(value: &Value) -> Option<EngineTimings> {
     };
     (read != EngineTimings::default())
         .then(|| EngineTimings { source: "response timings".to_owned(), ..read })
+}
+
+/// Times that stand in `usage`, as mistral.rs sends them, in seconds. It does not say which part of the prompt its
+/// prefix cache answered, and then not how many tokens the prompt's time was spent on either.
+fn usage_timings(value: &Value, usage: Usage) -> Option<EngineTimings> {
+    let seconds = |key: &str| value[key].as_f64().filter(|s| *s >= 0.0).map(Seconds);
+    let (prompt_s, decode_s) = (seconds("total_prompt_time_sec"), seconds("total_completion_time_sec"));
+    prompt_s.or(decode_s)?;
+    Some(EngineTimings {
+        source: "response usage".to_owned(),
+        prompt_tokens: usage.processed_prompt().map(Tokens),
+        prompt_s,
+        cached_tokens: usage.cached_tokens.map(Tokens),
+        output_tokens: usage.completion_tokens.map(Tokens),
+        decode_s,
+        ..EngineTimings::default()
+    })
+}
+
+/// LM Studio's `stats`, in seconds. Its OpenAI route leaves them empty.
+fn stats(value: &Value, usage: Option<Usage>) -> Option<EngineTimings> {
+    let seconds = |key: &str| value[key].as_f64().filter(|s| *s >= 0.0).map(Seconds);
+    let (ttft_s, decode_s) = (seconds("time_to_first_token"), seconds("generation_time"));
+    ttft_s.or(decode_s)?;
+    Some(EngineTimings {
+        source: "response stats".to_owned(),
+        output_tokens: usage.and_then(|usage| usage.completion_tokens).map(Tokens),
+        decode_s,
+        ttft_s,
+        ..EngineTimings::default()
+    })
 }
 
 #[cfg(test)]
@@ -203,6 +231,47 @@ mod tests {
         assert_eq!(timings.prompt_s, Some(Seconds(0.0)));
         assert_eq!((timings.prompt_tokens, timings.cached_tokens), (None, None));
         assert_eq!(read(r#"{"choices":[],"timings":{}}"#).timings, None);
+    }
+
+    #[test]
+    fn times_in_the_usage_are_the_engines_and_the_processed_prompt_is_known_only_with_its_cached_part() {
+        // As mistral.rs writes them.
+        let usage = |more: &str| {
+            let json = format!(
+                r#"{{"choices":[],"usage":{{"completion_tokens":20,"prompt_tokens":10,"total_tokens":30,
+                "avg_tok_per_sec":75.0,"avg_prompt_tok_per_sec":50.0,"avg_compl_tok_per_sec":100.0,"total_time_sec":0.4,
+                "total_prompt_time_sec":0.25,"total_completion_time_sec":0.5{more}}}}}"#
+            );
+            read(&json).timings.unwrap()
+        };
+        let timings = usage("");
+        assert_eq!((timings.prompt_s, timings.decode_s), (Some(Seconds(0.25)), Some(Seconds(0.5))));
+        assert_eq!((timings.output_tokens, timings.prompt_tokens), (Some(Tokens(20)), None));
+        assert_eq!(timings.source, "response usage");
+        let timings = usage(r#","prompt_tokens_details":{"cached_tokens":4}"#);
+        assert_eq!((timings.prompt_tokens, timings.cached_tokens), (Some(Tokens(6)), Some(Tokens(4))));
+        let own = read(
+            r#"{"timings":{"predicted_n":8},"usage":{"total_completion_time_sec":1.0,"completion_tokens":9}}"#,
+        );
+        assert_eq!(own.timings.unwrap().source, "response timings", "an engine's own timings come first");
+        assert_eq!(
+            read(r#"{"usage":{"completion_tokens":9,"total_completion_time_sec":"?"}}"#).timings,
+            None
+        );
+    }
+
+    #[test]
+    fn stats_are_read_where_they_come_and_empty_ones_are_none() {
+        // The example of LM Studio's documentation.
+        let timings = read(
+            r#"{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":9},"stats":{"tokens_per_second":57.69230769230769,
+            "time_to_first_token":0.299,"generation_time":0.156,"stop_reason":"maxPredictedTokensReached"}}"#,
+        )
+        .timings
+        .unwrap();
+        assert_eq!((timings.ttft_s, timings.decode_s), (Some(Seconds(0.299)), Some(Seconds(0.156))));
+        assert_eq!((timings.output_tokens, timings.source.as_str()), (Some(Tokens(9)), "response stats"));
+        assert_eq!(read(r#"{"choices":[],"stats":{}}"#).timings, None);
     }
 
     #[test]
