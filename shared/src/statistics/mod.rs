@@ -9,6 +9,7 @@
 //! - **Pure.** No clock, no global state, no unseeded randomness.
 
 pub mod bootstrap;
+pub mod cycles;
 pub mod detectable;
 pub mod drift;
 pub mod equivalence;
