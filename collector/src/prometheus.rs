@@ -2,6 +2,8 @@
 //!
 //! Reads format 0.0.4 and what `OpenMetrics` adds to a line (timestamps and exemplars, both ignored).
 
+use std::collections::BTreeMap;
+
 /// One line of an exposition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
@@ -41,6 +43,22 @@ impl Samples {
         let first = values.next()?;
         let sum = values.fold(first, |sum, value| sum + value);
         sum.is_finite().then_some(sum)
+    }
+
+    /// When each counter began: its `_created` gauge, by name and labels. A gauge of such a name that belongs to no
+    /// counter is not one.
+    pub fn births(&self) -> BTreeMap<String, String> {
+        let counted = |stem: &str, born: &Sample| {
+            self.samples.iter().any(|sample| {
+                sample.labels == born.labels
+                    && sample.name.strip_prefix(stem).is_some_and(|end| matches!(end, "_total" | "_count"))
+            })
+        };
+        let births = self.samples.iter().filter_map(|sample| {
+            let stem = sample.name.strip_suffix("_created").filter(|stem| counted(stem, sample))?;
+            Some((format!("{stem}{:?}", sample.labels), sample.value.to_string()))
+        });
+        births.collect()
     }
 }
 

@@ -273,9 +273,31 @@ pub struct EngineCounters {
     /// Tokens generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<f64>,
-    /// Time spent generating.
+    /// Time spent generating, of all requests together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decode_s: Option<Seconds>,
+    /// Tokens that were generated within `decode_s`, where those are not all: an engine that counts the time from the
+    /// first token on leaves one token of each request out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decode_tokens: Option<f64>,
+    /// Decode rate of one stream in tokens per second, where the engine states rates and neither tokens nor time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_decode_tok_s: Option<f64>,
+    /// Prefill rate in tokens per second, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_prefill_tok_s: Option<f64>,
+    /// Times to first token, added up over `ttft_requests`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttft_s: Option<Seconds>,
+    /// Requests whose first token fell into the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttft_requests: Option<f64>,
+    /// Times in the queue, added up over `queue_requests`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_s: Option<Seconds>,
+    /// Requests whose wait in the queue was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_requests: Option<f64>,
     /// Draft tokens proposed by speculative decoding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft_tokens: Option<f64>,
@@ -288,6 +310,9 @@ pub struct EngineCounters {
 }
 
 /// What the machine did over a run. Absent means not measured.
+///
+/// Of accelerators only those on which the engine computes are counted, where that could be found out, else all. It
+/// holds no name of a process and no number of one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -298,24 +323,70 @@ pub struct Telemetry {
     /// Energy of the CPU packages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_energy_j: Option<Joules>,
+    /// Where the energies were read, in words: `NVML energy counter`, `NVML power over time`, `RAPL packages`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_source: Option<String>,
     /// The window over which energy was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_s: Option<Seconds>,
-    /// Highest accelerator memory in use.
+    /// Accelerators behind the figures of this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<u32>,
+    /// Mean power of the accelerators together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_power_mean_w: Option<f64>,
+    /// Their highest power together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_power_max_w: Option<f64>,
+    /// Highest accelerator memory in use, whoever uses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_memory_bytes: Option<u64>,
     /// Mean accelerator utilisation, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_utilisation: Option<f64>,
+    /// Mean clock of the accelerators' compute units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_clock_mhz: Option<f64>,
+    /// Highest temperature of an accelerator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_temperature_c: Option<f64>,
+    /// Most compute processes at a time that are not the engine's on the accelerators of this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_gpu_processes: Option<u32>,
+    /// Reasons for which an accelerator's clocks were held back, in the words of its maker: `sw_power_cap`,
+    /// `hw_thermal_slowdown`, …. Idling and clocks that somebody set are not among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub throttle_reasons: Vec<String>,
+    /// Share of the samples in which one of these reasons held, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_throttled_share: Option<f64>,
+    /// Mean clock of the host's cores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_clock_mhz: Option<f64>,
+    /// How often a core or package of the host was throttled because of heat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_throttle_events: Option<u64>,
+    /// Logical CPUs of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_cores: Option<u32>,
     /// One-minute load of the host at the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_load: Option<f64>,
-    /// Host memory in use.
+    /// Share of all cores' time in which they were busy, with whatever it was, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_cpu_busy_share: Option<f64>,
+    /// Share of all cores' time in which they were busy with neither the engine nor this client, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_cpu_other_share: Option<f64>,
+    /// Share of all cores' time that the hypervisor gave to other machines, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_steal_share: Option<f64>,
+    /// Share of all cores' time in which they had nothing to do but wait for a disk, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_iowait_share: Option<f64>,
+    /// Highest host memory in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_memory_bytes: Option<u64>,
-    /// Reasons for which clocks were held back.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub throttle_reasons: Vec<String>,
 }
 
 /// A figure that a source states: what was stated and nothing more.

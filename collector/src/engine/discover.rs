@@ -1,14 +1,25 @@
 //! Engines that run on this machine, on the ports where they usually listen.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use super::{look, recognise, served};
+use super::ENGINES;
+use super::answers::{MODELS, look, recognise};
+use super::identify::served;
 use crate::transport::{Method, Target, Timeouts, call};
 
-/// Where engines listen when nobody says otherwise: llama.cpp, vLLM, SGLang, `FreeToken`, Ollama, LM Studio, Triton.
-pub const USUAL_PORTS: [u16; 7] = [8080, 8000, 30000, 1919, 11434, 1234, 8002];
+/// Where engines listen when nobody says otherwise, in the order of the list of engines.
+pub static USUAL_PORTS: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let mut ports = Vec::new();
+    for &port in ENGINES.iter().flat_map(|engine| engine.ports) {
+        if !ports.contains(&port) {
+            ports.push(port);
+        }
+    }
+    ports
+});
 
 /// A local port answers slowly only when the machine is busy.
 const TIMEOUTS: Timeouts = Timeouts {
@@ -54,10 +65,10 @@ async fn look_at(port: u16) -> Option<Found> {
     let url = format!("http://127.0.0.1:{port}");
     let target = Target::parse(&url).ok()?.with_timeouts(TIMEOUTS);
     // Most ports are closed; whoever listens and is loading says so on every route.
-    if call(&target, Method::GET, "/v1/models", None).await.ok()?.status == 503 {
+    if call(&target, Method::GET, MODELS, None).await.ok()?.status == 503 {
         return Some(Found { url, port, engine: String::new(), models: Vec::new(), loading: true });
     }
     let answers = look(&target).await.ok()?;
-    let models = served(&answers.models)?.into_iter().map(|model| model.id).collect();
+    let models = served(answers.models())?.into_iter().map(|model| model.id).collect();
     Some(Found { url, port, engine: recognise(&answers).name.to_owned(), models, loading: false })
 }

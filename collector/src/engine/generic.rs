@@ -3,7 +3,10 @@
 use dyno_shared::system::{Engine as SystemEngine, Model};
 use serde_json::{Value, json};
 
-use super::{Answers, Description, Engine, number, published_name};
+use super::answers::{Answers, Route};
+use super::effective::CONTEXT_LIMIT_TOKENS;
+use super::{Description, Engine, Tokenize, published_name, words};
+use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 
 /// Values of `owned_by` that say whose the model is and not what serves it.
@@ -11,21 +14,28 @@ const OWNERS: [&str; 6] = ["openai", "system", "library", "user", "organization_
 
 pub(super) const ENGINE: Engine = Engine {
     name: "openai-compatible",
+    ports: &[8080, 8000],
+    ready: "/v1/models",
+    dialect: Dialect::OpenAiChat,
     optional: Optional::USUAL,
+    probes: &[],
     recognise: |_| true,
+    routes: &[Route::get("/version")],
     describe,
-    counters: |_| None,
-    tokenize: |model, text| json!({ "model": model, "prompt": text }),
+    counting: None,
+    // As vLLM has it, and what was made after it.
+    tokenize: Some(Tokenize {
+        route: "/tokenize",
+        body: |model, text| json!({ "model": model, "prompt": text }),
+    }),
 };
 
 fn describe(answers: &Answers, entry: &Value) -> Description {
-    let text =
-        |value: &Value| value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(ToOwned::to_owned);
     let id = entry["id"].as_str().unwrap_or_default();
     let mut about = Description {
         system: SystemEngine {
             name: named_by_itself(entry).unwrap_or_else(|| ENGINE.name.to_owned()),
-            version: text(&answers.version["version"]),
+            version: words(&answers.json("/version")["version"]),
             commit: None,
             simulated: false,
         },
@@ -33,9 +43,7 @@ fn describe(answers: &Answers, entry: &Value) -> Description {
         context_limit_tokens: entry["max_model_len"].as_u64().or_else(|| entry["context_length"].as_u64()),
         ..Description::default()
     };
-    if let Some(tokens) = about.context_limit_tokens {
-        about.effective("context_limit_tokens", number(tokens), "/v1/models");
-    }
+    about.effective_number(CONTEXT_LIMIT_TOKENS, about.context_limit_tokens, "/v1/models");
     about
 }
 

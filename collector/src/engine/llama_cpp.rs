@@ -5,30 +5,37 @@ use dyno_shared::system::{Engine as SystemEngine, Model, Setting};
 use dyno_shared::units::Seconds;
 use serde_json::{Value, json};
 
-use super::{Answers, Description, Engine, file_name, gguf_name, number, published_name};
+use super::answers::{Answers, Route};
+use super::counters::Counting;
+use super::effective::{CONTEXT_LIMIT_TOKENS, MAX_RUNNING_REQUESTS, SPECULATIVE};
+use super::{Description, Engine, Tokenize, file_name, gguf_name, published_name, small};
+use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 use crate::prometheus::Samples;
 
 pub(super) const ENGINE: Engine = Engine {
     name: "llama.cpp",
+    ports: &[8080],
+    ready: "/health",
+    dialect: Dialect::OpenAiChat,
     optional: Optional { cache_prompt: true, ..Optional::USUAL },
+    probes: &["/props"],
     recognise: |answers| {
-        owned_by(&answers.models, "llamacpp") || answers.props["default_generation_settings"].is_object()
+        answers.owned_by("llamacpp") || answers.json("/props")["default_generation_settings"].is_object()
     },
+    routes: &[Route::get("/props"), Route::get("/slots"), Route::get("/metrics")],
     describe,
-    counters: |samples| counts_under("llamacpp", samples),
-    tokenize: |_, text| json!({ "content": text }),
+    counting: Some(Counting::Prometheus {
+        route: "/metrics",
+        read: |samples| counts_under("llamacpp", samples),
+    }),
+    tokenize: Some(Tokenize { route: "/tokenize", body: |_, text| json!({ "content": text }) }),
 };
 
-/// Whether a list of models says who owns one of them.
-pub(super) fn owned_by(models: &Value, owner: &str) -> bool {
-    models["data"].as_array().into_iter().flatten().any(|entry| entry["owned_by"] == owner)
-}
-
 /// Counters as llama.cpp names them, under any prefix; the simulated engine has the same ones.
-pub(super) fn counts_under(prefix: &str, samples: &Samples) -> Option<EngineCounters> {
+pub(super) fn counts_under(prefix: &str, samples: &Samples) -> EngineCounters {
     let total = |name: &str| samples.sum(&format!("{prefix}:{name}"));
-    let counts = EngineCounters {
+    EngineCounters {
         prompt_tokens: total("prompt_tokens_total"),
         cached_tokens: total("prompt_tokens_cached_total"),
         prompt_s: total("prompt_seconds_total").map(Seconds),
@@ -38,12 +45,11 @@ pub(super) fn counts_under(prefix: &str, samples: &Samples) -> Option<EngineCoun
         accepted_tokens: total("spec_decode_num_accepted_tokens_total"),
         verify_steps: total("spec_decode_num_drafts_total"),
         ..EngineCounters::default()
-    };
-    (counts != EngineCounters::default()).then(|| EngineCounters { source: "/metrics".to_owned(), ..counts })
+    }
 }
 
 fn describe(answers: &Answers, entry: &Value) -> Description {
-    let Answers { props, slots, metrics, .. } = answers;
+    let (props, slots) = (answers.json("/props"), answers.json("/slots"));
     let mut about = Description::default();
     let (version, commit) = build(props["build_info"].as_str().unwrap_or_default());
     about.system = SystemEngine { name: ENGINE.name.to_owned(), version, commit, simulated: false };
@@ -51,16 +57,12 @@ fn describe(answers: &Answers, entry: &Value) -> Description {
 
     let context = props["default_generation_settings"]["n_ctx"].as_u64();
     about.context_limit_tokens = context.or_else(|| entry["meta"]["n_ctx"].as_u64());
-    if let Some(tokens) = about.context_limit_tokens {
-        let source = if context.is_some() { "/props" } else { "/v1/models" };
-        about.effective("context_limit_tokens", number(tokens), source);
-    }
-    about.total_slots = props["total_slots"].as_u64().and_then(|n| u32::try_from(n).ok());
-    if let Some(slots) = about.total_slots {
-        about.effective("max_running_requests", number(u64::from(slots)), "/props");
-    }
+    let source = if context.is_some() { "/props" } else { "/v1/models" };
+    about.effective_number(CONTEXT_LIMIT_TOKENS, about.context_limit_tokens, source);
+    about.total_slots = small(&props["total_slots"]);
+    about.effective_number(MAX_RUNNING_REQUESTS, about.total_slots.map(u64::from), "/props");
     if let Some((value, source)) = speculation(props, slots) {
-        about.effective("speculative", value, source);
+        about.effective(SPECULATIVE, value, source);
     }
 
     if about.system.version.is_none() {
@@ -68,7 +70,7 @@ fn describe(answers: &Answers, entry: &Value) -> Description {
             .warnings
             .push("llama-server does not know its own build, so the shard has no engine version".to_owned());
     }
-    if metrics.is_none() {
+    if answers.text("/metrics").is_none() {
         about.warnings.push(
             "llama-server has no /metrics: start it with --metrics to have its counters, such as the verify steps of \
              speculative decoding, in the shard"

@@ -1,61 +1,67 @@
 //! Which engine listens, what it serves, and how it is read: one file per engine, one list of them.
 
+mod answers;
 mod counters;
 mod discover;
+pub mod effective;
 mod generic;
 mod gguf_name;
+mod identify;
 mod llama_cpp;
 mod ready;
 mod simulated;
 
 use std::collections::BTreeMap;
 
-use dyno_shared::plain::plain;
-use dyno_shared::submission::EngineCounters;
 use dyno_shared::system::{self, Setting, Sourced};
 use serde_json::Value;
 
+use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
-use crate::prometheus::Samples;
-use crate::transport::{CallError, Target, get_json, get_text, post_json};
+use answers::{Answers, Route};
+use counters::Counting;
 
 pub use counters::{CounterDelta, Snapshot, counters};
 pub use discover::{Found, USUAL_PORTS, discover};
+pub use identify::{EndpointError, Identified, ModelInfo, count_tokens, identify};
 pub use ready::wait_ready;
 
 /// Every engine that is known, in the order in which they are asked whether it is them. The last takes all.
 pub const ENGINES: [&Engine; 3] = [&simulated::ENGINE, &llama_cpp::ENGINE, &generic::ENGINE];
 
-/// How one engine is recognised and read.
+/// How one engine is found, recognised, asked and read.
 #[derive(Debug)]
 pub struct Engine {
     /// Its name in shards, unless it names itself.
     pub name: &'static str,
+    /// Where it listens when nobody says otherwise.
+    pub ports: &'static [u16],
+    /// The route that answers 2xx as soon as it can be measured.
+    pub ready: &'static str,
+    /// How it is asked.
+    pub dialect: Dialect,
     /// The optional fields of a request that it takes.
     pub optional: Optional,
-    /// Whether these answers are its.
+    /// Routes, read by GET, that tell it from others where the list of models does not.
+    probes: &'static [&'static str],
+    /// Whether these answers are its. The list of models is always among them, the probes only where it did not tell.
     recognise: fn(&Answers) -> bool,
-    /// What its answers say of itself and of one model.
+    /// Routes that are read once it is recognised.
+    routes: &'static [Route],
+    /// What its answers say of itself and of one model, by the model's entry in the list.
     describe: fn(&Answers, &Value) -> Description,
-    /// Its counters since its start; `None` where there are none.
-    counters: fn(&Samples) -> Option<EngineCounters>,
-    /// The body for `POST /tokenize`: model, text.
-    tokenize: fn(&str, &str) -> Value,
+    /// Where its counters are; `None` where it has none.
+    counting: Option<Counting>,
+    /// How its tokeniser is asked; `None` where it has none that can be.
+    tokenize: Option<Tokenize>,
 }
 
-/// What an endpoint answered when it was looked at.
-#[derive(Debug, Default)]
-struct Answers {
-    models: Value,
-    /// `/props` of llama.cpp.
-    props: Value,
-    /// `/slots` of llama.cpp.
-    slots: Value,
-    /// `/version` of vLLM.
-    version: Value,
-    /// `/v1/simulator/truth` of the simulated engine.
-    truth: Value,
-    metrics: Option<String>,
+/// A route that counts tokens: it answers with `count` or with the list `tokens`.
+#[derive(Debug, Clone, Copy)]
+struct Tokenize {
+    route: &'static str,
+    /// The body to post: model, text.
+    body: fn(&str, &str) -> Value,
 }
 
 /// What an engine says of itself.
@@ -74,222 +80,12 @@ impl Description {
     fn effective(&mut self, key: &str, value: Setting, source: &str) {
         self.effective.insert(key.to_owned(), Sourced { value, source: source.to_owned() });
     }
-}
 
-/// One model that is served.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelInfo {
-    /// The name to ask for it by.
-    pub id: String,
-    /// Other names that the server takes for it.
-    pub aliases: Vec<String>,
-}
-
-/// The endpoint, looked at.
-#[derive(Debug)]
-pub struct Identified {
-    /// How to talk to it.
-    pub engine: &'static Engine,
-    /// Name, version and commit, for the shard.
-    pub system: system::Engine,
-    /// The name to ask for the model by.
-    pub model_id: String,
-    /// What is known of the model, for the shard.
-    pub model: system::Model,
-    /// All models that are served.
-    pub models: Vec<ModelInfo>,
-    /// Longest prompt and answer together of one request.
-    pub context_limit_tokens: Option<u64>,
-    /// Requests that run at once.
-    pub total_slots: Option<u32>,
-    /// What the engine says that it runs.
-    pub effective: BTreeMap<String, Sourced>,
-    /// Whether `/metrics` answers with counters that are understood.
-    pub has_metrics: bool,
-    /// Whether `/tokenize` counts tokens.
-    pub has_tokenizer: bool,
-    /// What the user may want to know before measuring.
-    pub warnings: Vec<String>,
-}
-
-/// Why an endpoint cannot be measured.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EndpointError {
-    /// No connection, or no answer.
-    #[error("{0}")]
-    Unreachable(String),
-    /// It answers 503 and goes on doing so.
-    #[error(
-        "{url} is still loading its model after {waited_s} s: wait until GET {url}/health answers 200, or allow it \
-         more time with --load-timeout"
-    )]
-    Loading {
-        /// The engine's root.
-        url: String,
-        /// How long it was waited for.
-        waited_s: u64,
-    },
-    /// It wants a key, or another one.
-    #[error("{0}")]
-    Unauthorised(String),
-    /// It answers, but not as an OpenAI-compatible engine.
-    #[error("this is no OpenAI-compatible engine: {0}")]
-    NotAnEngine(String),
-    /// It serves nothing.
-    #[error("{url} lists no model under /v1/models: load one, then measure")]
-    NoModel {
-        /// The engine's root.
-        url: String,
-    },
-    /// It serves several, and none was chosen.
-    #[error("{url} serves {} models: choose one with --model: {}", models.len(), names(models))]
-    SeveralModels {
-        /// The engine's root.
-        url: String,
-        /// Their names.
-        models: Vec<String>,
-    },
-    /// The chosen one is not among them.
-    #[error("{url} does not serve the model `{model}`: --model takes {}", names(models))]
-    UnknownModel {
-        /// The engine's root.
-        url: String,
-        /// What was asked for.
-        model: String,
-        /// What there is.
-        models: Vec<String>,
-    },
-}
-
-impl EndpointError {
-    /// Whether the command line is at fault and not the endpoint.
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::SeveralModels { .. } | Self::UnknownModel { .. })
-    }
-
-    fn from_call(error: &CallError) -> Self {
-        let message = error.to_string();
-        match (error.status(), error) {
-            (Some(401 | 403), _) => Self::Unauthorised(message),
-            (Some(500..=599), _) | (_, CallError::Connect { .. } | CallError::Broken { .. }) => {
-                Self::Unreachable(message)
-            }
-            _ => Self::NotAnEngine(message),
+    /// Notes a number where there is one.
+    fn effective_number(&mut self, key: &str, value: Option<u64>, source: &str) {
+        if let Some(value) = value {
+            self.effective(key, number(value), source);
         }
-    }
-}
-
-/// Looks at an endpoint that is ready (see [`wait_ready`]) and settles which model is measured.
-///
-/// # Errors
-/// When it cannot be reached, wants a key, is no engine, or the model is not settled.
-pub async fn identify(target: &Target, model: Option<&str>) -> Result<Identified, EndpointError> {
-    let answers = look(target).await?;
-    let models = served(&answers.models).ok_or_else(|| {
-        EndpointError::NotAnEngine(format!("{}/v1/models has no list `data`", target.url()))
-    })?;
-    let chosen = choose(target, &models, model)?;
-    let engine = recognise(&answers);
-    let entry = answers.models["data"]
-        .as_array()
-        .and_then(|all| all.iter().find(|entry| entry["id"] == chosen.id.as_str()))
-        .unwrap_or(&Value::Null);
-    let Description { system, model, context_limit_tokens, total_slots, effective, mut warnings } =
-        (engine.describe)(&answers, entry);
-    let counted = answers.metrics.as_deref().and_then(|text| (engine.counters)(&Samples::parse(text)));
-    let has_tokenizer = tokens_of(target, engine, &chosen.id, "one two three").await.is_some();
-    if !has_tokenizer {
-        warnings.push(
-            "the server has no /tokenize, so the sizes of prompts are estimates until they are sent"
-                .to_owned(),
-        );
-    }
-    Ok(Identified {
-        engine,
-        system,
-        model_id: chosen.id.clone(),
-        model,
-        context_limit_tokens,
-        total_slots,
-        effective,
-        has_metrics: counted.is_some(),
-        has_tokenizer,
-        warnings,
-        models,
-    })
-}
-
-/// Tokens of a text by the engine's own tokeniser, without any chat template; `None` where it has none.
-pub async fn count_tokens(target: &Target, identified: &Identified, text: &str) -> Option<u64> {
-    if !identified.has_tokenizer {
-        return None;
-    }
-    tokens_of(target, identified.engine, &identified.model_id, text).await
-}
-
-async fn tokens_of(target: &Target, engine: &Engine, model: &str, text: &str) -> Option<u64> {
-    let answer = post_json(target, "/tokenize", &(engine.tokenize)(model, text)).await.ok()?;
-    answer["count"].as_u64().or_else(|| Some(answer["tokens"].as_array()?.len() as u64))
-}
-
-/// Asks every route that any engine is known by.
-async fn look(target: &Target) -> Result<Answers, EndpointError> {
-    let models = get_json(target, "/v1/models").await.map_err(|error| EndpointError::from_call(&error))?;
-    // A route that is missing is an answer too.
-    let optional = async |path: &str| get_json(target, path).await.unwrap_or_default();
-    let truth = async {
-        if simulated::speaks(&models) { optional("/v1/simulator/truth").await } else { Value::Null }
-    };
-    let (props, slots, version, truth, metrics) = tokio::join!(
-        optional("/props"),
-        optional("/slots"),
-        optional("/version"),
-        truth,
-        get_text(target, "/metrics"),
-    );
-    Ok(Answers { models, props, slots, version, truth, metrics: metrics.ok() })
-}
-
-/// Names for a message: the first few, and how many there are beyond.
-fn names(models: &[String]) -> String {
-    const MOST: usize = 20;
-    let shown: Vec<String> = models.iter().take(MOST).map(|name| plain(name)).collect();
-    let more = models.len().saturating_sub(MOST);
-    let rest = if more > 0 { format!(" and {more} more under GET /v1/models") } else { String::new() };
-    shown.join(", ") + &rest
-}
-
-fn recognise(answers: &Answers) -> &'static Engine {
-    ENGINES.into_iter().find(|engine| (engine.recognise)(answers)).unwrap_or(&generic::ENGINE)
-}
-
-/// The models of `/v1/models`; `None` where that is no such list.
-fn served(models: &Value) -> Option<Vec<ModelInfo>> {
-    let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
-    let info = |entry: &Value| {
-        let aliases = entry["aliases"].as_array().into_iter().flatten().filter_map(text).collect();
-        // What has no name cannot be asked for.
-        Some(ModelInfo { id: text(&entry["id"]).filter(|id| !plain(id).trim().is_empty())?, aliases })
-    };
-    Some(models["data"].as_array()?.iter().filter_map(info).collect())
-}
-
-fn choose<'a>(
-    target: &Target,
-    models: &'a [ModelInfo],
-    wanted: Option<&str>,
-) -> Result<&'a ModelInfo, EndpointError> {
-    let url = target.url().to_owned();
-    let names = || models.iter().map(|model| model.id.clone()).collect();
-    match (wanted, models) {
-        (_, []) => Err(EndpointError::NoModel { url }),
-        (None, [only]) => Ok(only),
-        (None, _) => Err(EndpointError::SeveralModels { url, models: names() }),
-        // llama-server takes any name in silence, so the list decides.
-        (Some(wanted), _) => models
-            .iter()
-            .find(|model| model.id == wanted || model.aliases.iter().any(|alias| alias == wanted))
-            .ok_or_else(|| EndpointError::UnknownModel { url, model: wanted.to_owned(), models: names() }),
     }
 }
 
@@ -309,60 +105,51 @@ fn number(value: u64) -> Setting {
     Setting::Number(value as f64)
 }
 
+/// A number of the server's that counts things and fits.
+fn small(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|n| u32::try_from(n).ok())
+}
+
+/// Words of the server's that are not empty.
+fn words(value: &Value) -> Option<String> {
+    value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(ToOwned::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::BTreeSet;
+
     use serde_json::json;
 
-    fn target() -> Target {
-        Target::parse("http://127.0.0.1:8080").unwrap()
-    }
+    use super::answers::recognise;
+    use super::*;
 
-    fn list(ids: &[&str]) -> Vec<ModelInfo> {
-        served(&json!({ "data": ids.iter().map(|id| json!({ "id": id, "aliases": ["other"] })).collect::<Vec<_>>() }))
-            .unwrap()
-    }
-
-    #[test]
-    fn one_model_is_taken_and_several_must_be_chosen_from() {
-        assert_eq!(choose(&target(), &list(&["a"]), None).unwrap().id, "a");
-        let two = list(&["a", "b"]);
-        assert_eq!(choose(&target(), &two, Some("b")).unwrap().id, "b");
-        assert_eq!(choose(&target(), &two, Some("other")).unwrap().id, "a");
-        for (models, wanted, words) in [
-            (&two[..], None, "--model: a, b"),
-            (&two[..], Some("c"), "does not serve the model `c`"),
-            (&two[..1], Some("c"), "--model takes a"),
-        ] {
-            let error = choose(&target(), models, wanted).unwrap_err();
-            assert!(error.is_usage() && error.to_string().contains(words), "{error}");
+    /// One engine's answers, by route.
+    fn answers(of: &[(&'static str, Value)]) -> Answers {
+        let mut answers = Answers::default();
+        for (path, json) in of {
+            answers.put(path, json.to_string());
         }
-        let none = choose(&target(), &[], None).unwrap_err();
-        assert!(!none.is_usage() && none.to_string().contains("load one"));
+        answers
     }
 
     #[test]
     fn every_engine_is_recognised_by_its_own_answers_and_the_last_takes_all() {
-        let answers = |models: Value, props: Value| Answers { models, props, ..Answers::default() };
+        let owned =
+            |owner: &str| answers(&[("/v1/models", json!({ "data": [{ "id": "x", "owned_by": owner }] }))]);
         for (answers, name) in [
-            (answers(json!({ "simulated": true, "data": [] }), Value::Null), "dyno-simulator"),
+            (answers(&[("/v1/models", json!({ "simulated": true, "data": [] }))]), "dyno-simulator"),
+            (owned("dyno-simulator"), "dyno-simulator"),
+            (owned("llamacpp"), "llama.cpp"),
             (
-                answers(json!({ "data": [{ "id": "x", "owned_by": "dyno-simulator" }] }), Value::Null),
-                "dyno-simulator",
-            ),
-            (answers(json!({ "data": [{ "id": "x", "owned_by": "llamacpp" }] }), Value::Null), "llama.cpp"),
-            (
-                answers(
-                    json!({ "data": [] }),
-                    json!({ "build_info": "b1-a", "default_generation_settings": {} }),
-                ),
+                answers(&[
+                    ("/v1/models", json!({ "data": [] })),
+                    ("/props", json!({ "build_info": "b1-a", "default_generation_settings": {} })),
+                ]),
                 "llama.cpp",
             ),
-            (
-                answers(json!({ "data": [{ "id": "x", "owned_by": "vllm" }] }), Value::Null),
-                "openai-compatible",
-            ),
-            (answers(Value::Null, Value::Null), "openai-compatible"),
+            (owned("vllm"), "openai-compatible"),
+            (Answers::default(), "openai-compatible"),
         ] {
             assert_eq!(recognise(&answers).name, name);
         }
@@ -371,17 +158,20 @@ mod tests {
 
     #[test]
     fn no_engine_panics_on_answers_of_any_shape() {
+        let routes: BTreeSet<&'static str> = ENGINES
+            .iter()
+            .flat_map(|engine| {
+                engine.routes.iter().map(|route| route.path).chain(engine.probes.iter().copied())
+            })
+            .chain(["/v1/models"])
+            .collect();
         for odd in
             [json!(null), json!([]), json!("x"), json!(7), json!({ "data": 7 }), json!({ "data": [7, {}] })]
         {
-            let answers = Answers {
-                models: odd.clone(),
-                props: odd.clone(),
-                slots: odd.clone(),
-                version: odd.clone(),
-                truth: odd.clone(),
-                metrics: None,
-            };
+            let mut answers = Answers::default();
+            for path in &routes {
+                answers.put(path, odd.to_string());
+            }
             for engine in ENGINES {
                 let _ = (engine.recognise)(&answers);
                 let description = (engine.describe)(&answers, &odd);

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use hyper::Method;
-
 use super::EndpointError;
-use crate::transport::{CallError, Target, call};
+use crate::transport::{CallError, Method, Target, call};
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(500);

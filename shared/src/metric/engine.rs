@@ -20,7 +20,10 @@ pub(super) const PREFILL: Metric = Metric {
     sample: |run| {
         timings(run, |t| Some((t.prompt_tokens?.get() as f64, t.prompt_s?))).or_else(|| {
             let counters = run.counters.as_ref()?;
-            rate(counters.prompt_tokens?, counters.prompt_s?)
+            let counted = counters.prompt_tokens.zip(counters.prompt_s);
+            counted
+                .and_then(|(tokens, span)| rate(tokens, span))
+                .or_else(|| stated(counters.stated_prefill_tok_s))
         })
     },
 };
@@ -44,9 +47,14 @@ pub(super) const TTFT: Metric = Metric {
     unit: Unit::Seconds,
     better: Better::Lower,
     family: Family::Engine,
-    formula: "as reported",
-    meaning: "Without the network and the client.",
-    sample: |run| mean(run, |t| t.ttft_s),
+    formula: "as reported; of counters, the sum over the run / its requests",
+    meaning: "Without the network and the client: the response's timings first, deltas of the engine's counters second.",
+    sample: |run| {
+        mean(run, |t| t.ttft_s).or_else(|| {
+            let counters = run.counters.as_ref()?;
+            mean_of(counters.ttft_s?, counters.ttft_requests?)
+        })
+    },
 };
 
 pub(super) const QUEUE: Metric = Metric {
@@ -55,9 +63,14 @@ pub(super) const QUEUE: Metric = Metric {
     unit: Unit::Seconds,
     better: Better::Lower,
     family: Family::Engine,
-    formula: "as reported",
+    formula: "as reported; of counters, the sum over the run / its requests",
     meaning: "How long the engine let the request wait.",
-    sample: |run| mean(run, |t| t.queue_s),
+    sample: |run| {
+        mean(run, |t| t.queue_s).or_else(|| {
+            let counters = run.counters.as_ref()?;
+            mean_of(counters.queue_s?, counters.queue_requests?)
+        })
+    },
 };
 
 pub(super) const CLIENT_ENGINE_DECODE_RATIO: Metric = Metric {
@@ -160,23 +173,22 @@ pub(super) const ENERGY_PER_TOKEN: Metric = Metric {
 };
 
 fn engine_decode(run: &Run) -> Option<Sample> {
-    let sample = timings(run, |t| Some((t.output_tokens?.get() as f64, t.decode_s?))).or_else(|| {
-        let counters = run.counters.as_ref()?;
-        rate(counters.output_tokens?, counters.decode_s?)
-    })?;
+    let sample = reported_decode(run)?;
     (sample.figure()? <= PLAUSIBLE_DECODE_TOK_S).then_some(sample)
 }
 
-/// What the engine's counter says of decode when it is beyond belief; the report names it.
+/// What the engine says of decode when it is beyond belief, in tokens per second; the report names it.
 pub fn implausible_decode(run: &Run) -> Option<f64> {
-    let believed = engine_decode(run);
-    let mut raw = (0.0, 0.0);
-    for request in &run.requests {
-        let timings = request.engine.as_ref()?;
-        raw = (raw.0 + timings.output_tokens?.get() as f64, raw.1 + timings.decode_s?.0);
-    }
-    let rate = raw.0 / raw.1;
-    (believed.is_none() && rate > PLAUSIBLE_DECODE_TOK_S).then_some(rate)
+    reported_decode(run)?.figure().filter(|rate| *rate > PLAUSIBLE_DECODE_TOK_S)
+}
+
+/// Tokens and time of decode, of the answers' timings, else of the counters; else the rate that the engine states.
+fn reported_decode(run: &Run) -> Option<Sample> {
+    timings(run, |t| Some((t.output_tokens?.get() as f64, t.decode_s?))).or_else(|| {
+        let counters = run.counters.as_ref()?;
+        let counted = counters.decode_tokens.or(counters.output_tokens).zip(counters.decode_s);
+        counted.and_then(|(tokens, span)| rate(tokens, span)).or_else(|| stated(counters.stated_decode_tok_s))
+    })
 }
 
 fn timings(run: &Run, of: impl Fn(&EngineTimings) -> Option<(f64, Seconds)>) -> Option<Sample> {
@@ -199,6 +211,17 @@ fn mean(run: &Run, of: impl Fn(&EngineTimings) -> Option<Seconds>) -> Option<Sam
         sum += of(request.engine.as_ref()?)?.0;
     }
     (!run.requests.is_empty()).then(|| Sample::Value(sum / run.requests.len() as f64))
+}
+
+/// The mean of what a counter added up.
+fn mean_of(sum: Seconds, requests: f64) -> Option<Sample> {
+    let sample = Sample::Rate { amount: sum.0, over: requests };
+    (requests >= 1.0 && sample.figure().is_some()).then_some(Sample::Value(sum.0 / requests))
+}
+
+/// A rate that the engine states without what it was made of.
+fn stated(rate: Option<f64>) -> Option<Sample> {
+    rate.filter(|rate| rate.is_finite() && *rate > 0.0).map(Sample::Value)
 }
 
 struct Speculation {
@@ -249,6 +272,48 @@ mod tests {
         let mut one = with_timings(512, 5.0);
         one.requests[0].engine.as_mut().unwrap().prompt_s = Some(Seconds(1.0));
         assert_eq!(figure(&PREFILL, &one), None);
+    }
+
+    #[test]
+    fn counters_stand_in_where_answers_carry_no_timings() {
+        let mut one = run(1, 512, 5.0);
+        let counters = EngineCounters {
+            source: "/metrics".into(),
+            output_tokens: Some(512.0),
+            decode_s: Some(Seconds(5.11)),
+            decode_tokens: Some(511.0),
+            ttft_s: Some(Seconds(0.6)),
+            ttft_requests: Some(2.0),
+            queue_s: Some(Seconds(0.0)),
+            queue_requests: Some(2.0),
+            ..EngineCounters::default()
+        };
+        one.counters = Some(counters.clone());
+        assert_eq!(figure(&DECODE, &one), Some(100.0));
+        assert_eq!((figure(&TTFT, &one), figure(&QUEUE, &one)), (Some(0.3), Some(0.0)));
+        one.counters = Some(EngineCounters { ttft_requests: Some(0.0), queue_requests: None, ..counters });
+        assert_eq!((figure(&TTFT, &one), figure(&QUEUE, &one)), (None, None), "a mean over nothing");
+    }
+
+    #[test]
+    fn a_rate_that_the_engine_states_counts_where_it_gives_neither_tokens_nor_time() {
+        let mut one = run(1, 512, 5.0);
+        let stated = |rate: f64| EngineCounters {
+            source: "log".into(),
+            prompt_tokens: Some(2_000.0),
+            output_tokens: Some(512.0),
+            stated_decode_tok_s: Some(rate),
+            stated_prefill_tok_s: Some(4_000.0),
+            ..EngineCounters::default()
+        };
+        one.counters = Some(stated(95.0));
+        assert_eq!((figure(&DECODE, &one), figure(&PREFILL, &one)), (Some(95.0), Some(4_000.0)));
+        for unbelievable in [95_000.0, 0.0, f64::NAN, f64::INFINITY] {
+            one.counters = Some(stated(unbelievable));
+            assert_eq!(figure(&DECODE, &one), None, "{unbelievable}");
+        }
+        one.counters = Some(stated(95_000.0));
+        assert_eq!(implausible_decode(&one), Some(95_000.0), "it is named wherever it comes from");
     }
 
     #[test]
