@@ -5,10 +5,12 @@
 
 pub mod chart;
 pub mod format;
+pub mod gaps;
 pub mod index;
 pub mod metric;
 pub mod objects;
 pub mod plain;
+pub mod prefill_fit;
 pub mod privacy;
 pub mod query;
 pub mod record;
@@ -17,6 +19,7 @@ pub mod slug;
 pub mod statistics;
 pub mod submission;
 pub mod summary;
+pub mod sweep;
 pub mod system;
 #[cfg(test)]
 mod testing;

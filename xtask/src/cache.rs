@@ -55,6 +55,11 @@ impl Cache {
         self.home.join("llama-cpp")
     }
 
+    /// Corpora and builds of `cargo xtask fuzz`.
+    pub fn fuzz(&self) -> PathBuf {
+        self.home.join("fuzz")
+    }
+
     /// Shards and site of `cargo xtask demo`.
     pub fn demo(&self) -> PathBuf {
         self.home.join("demo")

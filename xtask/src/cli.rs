@@ -30,6 +30,8 @@ pub enum Command {
     /// Print figures of speed and size
     #[command(subcommand)]
     Bench(Bench),
+    /// Throw bytes at the parsers of what arrives from outside
+    Fuzz(FuzzOptions),
     /// Install what the other commands need (they also do it themselves)
     Setup,
 }
@@ -97,6 +99,13 @@ pub struct SiteOptions {
     /// Folder to write; what it holds is replaced
     #[arg(long, default_value = "dist")]
     pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct FuzzOptions {
+    /// Seconds for each target
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u64,
 }
 
 #[derive(Debug, Subcommand)]

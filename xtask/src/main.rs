@@ -11,6 +11,7 @@ mod check;
 mod children;
 mod cli;
 mod demo;
+mod fuzz;
 mod http;
 mod llama_cpp;
 mod process;
@@ -43,5 +44,6 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Engine(Engine::LlamaCpp(options)) => llama_cpp::run(&shop, &options),
         Command::Bench(Bench::Client { args }) => bench::client(&shop, &args),
         Command::Bench(Bench::Page) => bench::page(&shop),
+        Command::Fuzz(options) => fuzz::run(&shop, &options),
     }
 }

@@ -24,6 +24,8 @@ pub enum Group {
     Browser,
     /// The build of a real engine.
     Engine,
+    /// Fuzzing, which no check needs.
+    Fuzz,
 }
 
 impl Group {
@@ -126,11 +128,19 @@ const PIECES: &[Piece] = &[
     },
     Piece {
         name: "a C++ compiler",
-        groups: &[Group::Engine],
-        why: "compiles llama.cpp; a minute",
+        groups: &[Group::Engine, Group::Fuzz],
+        why: "compiles llama.cpp, and the driver of the fuzz targets; a minute",
         optional: false,
         present: |shop| ["c++", "g++", "clang++"].iter().any(|name| shop.find(name).is_some()),
         install: |shop| apt::install(shop, &["g++"]),
+    },
+    Piece {
+        name: "cargo-fuzz",
+        groups: &[Group::Fuzz],
+        why: "throws bytes at the parsers; about a minute on two cores",
+        optional: false,
+        present: cargo_tools::has_cargo_fuzz,
+        install: cargo_tools::install_cargo_fuzz,
     },
 ];
 

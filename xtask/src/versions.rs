@@ -4,6 +4,8 @@
 pub const TRUNK: &str = "0.21.14";
 /// Must equal the `wasm-bindgen` of the workspace: both ends of its protocol change together.
 pub const WASM_BINDGEN: &str = "0.2.130";
+/// Runs the fuzz targets.
+pub const CARGO_FUZZ: &str = "0.13.2";
 /// The npm package with `wasm-opt`.
 pub const BINARYEN: &str = "132.0.0";
 /// Drives the browser in the tests of the explorer.

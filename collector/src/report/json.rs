@@ -23,6 +23,7 @@ pub fn report(file: &str, shard: &Submission) -> Value {
         "evidence": shard.provenance.evidence,
         "partial": shard.provenance.partial,
         "cases": super::views(shard).iter().map(case).collect::<Vec<_>>(),
+        "prefill_fit": super::latency::fit_json(&shard.cases),
         "stated_comparisons": shard.stated_comparisons,
         "notes": shard.notes,
     })
@@ -41,6 +42,7 @@ fn case(view: &CaseView<'_>) -> Value {
         "runs": summary.runs,
         "passed": summary.passed,
         "estimates": summary.estimates.iter().map(estimate).collect::<Vec<_>>(),
+        "inter_token_latency": super::latency::gaps_json(case),
         "failures": summary.failures.iter().map(|f| json!({"run": f.run, "reasons": f.reasons})).collect::<Vec<_>>(),
         "outliers": summary.outliers,
         "drift_over_case": summary.drift.as_ref().map(|d| d.change_over_case),

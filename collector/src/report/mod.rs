@@ -1,6 +1,7 @@
 //! The report of a shard: the table of the method page for the terminal, and the same as JSON.
 
 pub mod json;
+mod latency;
 mod raw;
 mod stated;
 pub mod table;
@@ -35,6 +36,7 @@ pub fn text(shard: &Submission) -> String {
         views(shard).into_iter().partition(|view| view.case.runs.is_empty() && summary_only);
     let mut out = header(shard);
     raw::write(&mut out, &raw);
+    latency::fit(&mut out, &shard.cases);
     stated::write(&mut out, &stated, &shard.stated_comparisons);
     if !shard.notes.is_empty() {
         out.push_str("\nNotes\n");

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::process;
-use crate::versions::{TRUNK, WASM_BINDGEN};
+use crate::versions::{CARGO_FUZZ, TRUNK, WASM_BINDGEN};
 use crate::workshop::Workshop;
 
 pub fn has_wasm_bindgen(shop: &Workshop) -> bool {
@@ -24,6 +24,14 @@ pub fn has_trunk(shop: &Workshop) -> bool {
 
 pub fn install_trunk(shop: &Workshop) -> Result<()> {
     install(shop, &["trunk", "--version", TRUNK, "--locked", "--no-default-features", "--features", "rustls"])
+}
+
+pub fn has_cargo_fuzz(shop: &Workshop) -> bool {
+    says(shop, "cargo-fuzz", CARGO_FUZZ)
+}
+
+pub fn install_cargo_fuzz(shop: &Workshop) -> Result<()> {
+    install(shop, &["cargo-fuzz", "--version", CARGO_FUZZ, "--locked"])
 }
 
 /// Removes what the builds left behind; the tools themselves are in `bin`.
