@@ -46,13 +46,13 @@ impl Dialect {
         }
     }
 
-    /// The optional fields that this route has a place for, of those that are wanted: what it cannot say is not
-    /// claimed to have been said.
+    /// The optional fields of a request on this route, of an engine whose OpenAI route takes `of_engine`. What a route
+    /// cannot say is not claimed to have been said.
     #[must_use]
-    pub fn takes(self, wanted: Optional) -> Optional {
+    pub const fn optional(self, of_engine: Optional) -> Optional {
         match self {
-            Self::OpenAiChat => wanted,
-            Self::OllamaChat => ollama::takes(wanted),
+            Self::OpenAiChat => of_engine,
+            Self::OllamaChat => ollama::TAKES,
         }
     }
 

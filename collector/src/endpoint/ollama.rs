@@ -25,11 +25,10 @@ use super::{Event, Usage, count, refusal};
 /// The route, after the root of the server.
 pub const PATH: &str = "/api/chat";
 
-/// Of the optional fields that are wanted, those that the route has: it always streams counts, and it cannot be told to
-/// go on past the end of sequence.
-pub fn takes(wanted: Optional) -> Optional {
-    Optional { stream_options: false, ignore_eos: false, cache_prompt: false, ..wanted }
-}
+/// The optional fields that the route has: it always streams counts, and it cannot be told to go on past the end of
+/// sequence.
+pub const TAKES: Optional =
+    Optional { stream_options: false, ignore_eos: false, cache_prompt: false, ..Optional::USUAL };
 
 /// The body to send: always streamed, with the sampling explicit.
 ///
@@ -207,7 +206,7 @@ mod tests {
                 ignore_eos: Some(true),
                 thinking: Some(false),
             },
-            optional: takes(Optional { cache_prompt: true, ..Optional::USUAL }),
+            optional: TAKES,
         }
     }
 

@@ -46,6 +46,31 @@ impl Message {
     }
 }
 
+/// The field of OpenAI's chat route in which an engine is told whether to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThinkingField {
+    /// `chat_template_kwargs`: the chat template reads it. Templates differ in the name: Qwen's reads
+    /// `enable_thinking`, those of DeepSeek and others `thinking`.
+    TemplateArguments,
+    /// `enable_thinking` beside the messages, as mistral.rs has it.
+    EnableThinking,
+    /// `reasoning_effort: "none"`, as Ollama has it; thinking on is its default.
+    ReasoningEffort,
+}
+
+impl ThinkingField {
+    /// The field and its value; `None` where that is what happens without it.
+    fn say(self, on: bool) -> Option<(&'static str, Value)> {
+        match self {
+            Self::TemplateArguments => {
+                Some(("chat_template_kwargs", json!({ "enable_thinking": on, "thinking": on })))
+            }
+            Self::EnableThinking => Some(("enable_thinking", json!(on))),
+            Self::ReasoningEffort => (!on).then(|| ("reasoning_effort", json!("none"))),
+        }
+    }
+}
+
 /// Which of the fields that a strict server may refuse are sent. An engine says which it takes; a switch of the
 /// command line omits one more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +83,10 @@ pub struct Optional {
     pub seed: bool,
     /// `ignore_eos`: go on past the end of sequence.
     pub ignore_eos: bool,
-    /// `chat_template_kwargs`: thinking off or on.
+    /// `chat_template_kwargs`, or what stands for it: thinking off or on.
     pub thinking_switch: bool,
+    /// The field that it is said in.
+    pub thinking_field: ThinkingField,
     /// `cache_prompt` of llama.cpp.
     pub cache_prompt: bool,
 }
@@ -72,6 +99,7 @@ impl Optional {
         seed: true,
         ignore_eos: true,
         thinking_switch: true,
+        thinking_field: ThinkingField::TemplateArguments,
         cache_prompt: false,
     };
 
@@ -135,9 +163,10 @@ impl ChatRequest {
         set("seed", sampling.seed.filter(|_| optional.seed).map(|x| json!(x)));
         set("max_tokens", sampling.max_tokens.map(|x| json!(x)));
         set("ignore_eos", sampling.ignore_eos.filter(|_| optional.ignore_eos).map(|x| json!(x)));
-        // Templates differ in the name: Qwen reads `enable_thinking`, DeepSeek and others `thinking`.
         let thinking = sampling.thinking.filter(|_| optional.thinking_switch);
-        set("chat_template_kwargs", thinking.map(|on| json!({ "enable_thinking": on, "thinking": on })));
+        if let Some((field, value)) = thinking.and_then(|on| optional.thinking_field.say(on)) {
+            set(field, Some(value));
+        }
         set("cache_prompt", optional.cache_prompt.then_some(Value::Bool(true)));
         Bytes::from(Value::Object(body).to_string())
     }
@@ -199,6 +228,30 @@ mod tests {
         request.sampling = Sampling::default();
         let keys: Vec<String> = sent(&request).as_object().unwrap().keys().cloned().collect();
         assert_eq!(keys, ["messages", "model", "stream"]);
+    }
+
+    #[test]
+    fn thinking_is_switched_in_the_field_that_the_engine_reads() {
+        let mut request = full();
+        for (field, off, on) in [
+            (
+                ThinkingField::EnableThinking,
+                json!({ "enable_thinking": false }),
+                json!({ "enable_thinking": true }),
+            ),
+            (ThinkingField::ReasoningEffort, json!({ "reasoning_effort": "none" }), json!({})),
+        ] {
+            request.optional.thinking_field = field;
+            for (thinking, expected) in [(false, off), (true, on)] {
+                request.sampling.thinking = Some(thinking);
+                let mut body = sent(&request);
+                let said = body.as_object_mut().unwrap();
+                said.retain(|key, _| {
+                    ["enable_thinking", "reasoning_effort", "chat_template_kwargs"].contains(&key.as_str())
+                });
+                assert_eq!(body, expected, "{field:?} {thinking}");
+            }
+        }
     }
 
     #[test]

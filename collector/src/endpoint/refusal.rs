@@ -72,11 +72,20 @@ pub fn remedy(status: u16, said: &str) -> Option<String> {
 fn refused_request(said: &str, lower: &str) -> Option<String> {
     let names_the_context =
         ["context", "max_model_len", "maximum model length"].iter().any(|w| lower.contains(w));
-    if names_the_context && ["exceed", "greater", "maximum", "too long"].iter().any(|w| lower.contains(w)) {
+    if names_the_context
+        && ["exceed", "greater", "maximum", "too long", "longer than"].iter().any(|w| lower.contains(w))
+    {
         return Some(
             "Prompt and answer do not fit the context: choose smaller cases, or start the engine with a larger \
-             context (`-c` of llama-server, `--max-model-len` of vLLM)"
+             context (`-c` of llama-server, `--max-model-len` of vLLM, `OLLAMA_CONTEXT_LENGTH` of Ollama)"
                 .to_owned(),
+        );
+    }
+    if ["think value", "support thinking"].iter().any(|words| lower.contains(words))
+        || ["enable_thinking", "reasoning_effort"].iter().any(|field| names_field(said, field))
+    {
+        return Some(
+            "Thinking cannot be switched here: omit the switch with --no-thinking-switch".to_owned(),
         );
     }
     let (field, flag) = OPTIONAL.iter().find(|(field, _)| names_field(said, field))?;
@@ -143,6 +152,13 @@ mod tests {
             (400, "This model's maximum context length is 2048 tokens.", "--max-model-len"),
             (400, "max_tokens=100000 cannot be greater than max_model_len=2048.", "--max-model-len"),
             (400, "Unrecognized request argument supplied: top_k", "--no-top-k"),
+            (
+                400,
+                "the prompt is longer than the context length currently available",
+                "OLLAMA_CONTEXT_LENGTH",
+            ),
+            (400, "\"llama3.2\" does not support thinking", "--no-thinking-switch"),
+            (400, "invalid reasoning_effort", "--no-thinking-switch"),
             (422, "chat_template_kwargs: extra fields not permitted", "--no-thinking-switch"),
             (400, "Unknown name \"ignore_eos\": Cannot find field.", "--no-ignore-eos"),
         ] {
