@@ -21,45 +21,10 @@ pub async fn answer(
     request: &Request,
     client_port: u16,
 ) -> Result<bool, Gone> {
-    let number = engine.next_number();
-    let faults: Vec<Fault> = engine.truth.faults_of(number).collect();
     let ask = Ask::read(&request.body, &engine.truth);
-    let entry = RequestLog {
-        number,
-        client_port,
-        request_id: request.request_id.clone(),
-        arrived_ns: request.arrived_ns,
-        admitted_ns: None,
-        slot: None,
-        prefill_ns: None,
-        prompt_tokens: ask.as_ref().map_or(0, |ask| ask.prompt.len()),
-        cached_tokens: None,
-        faults: faults.iter().map(ToString::to_string).collect(),
-        end: End::CutOff,
-        sent: Vec::new(),
-    };
-    let recorder = Recorder::new(&engine.log, entry);
-    let wire = Wire::new(stream, &engine.timer, recorder, &faults);
-    let mut call = Call {
-        engine,
-        number,
-        faults: &faults,
-        arrived_ns: request.arrived_ns,
-        keep_alive: request.keep_alive,
-        wire,
-        seat: None,
-        gauge: None,
-    };
-    for fault in &faults {
-        match fault {
-            Fault::Status(code) => {
-                let text = "simulated fault: the engine cannot take this request";
-                return call.refuse(&Answer::error(*code, "simulated_error", text), End::Fault).await;
-            }
-            Fault::HangUp => return Err(call.fail()),
-            Fault::StallHeaders => return Err(call.stall().await),
-            _ => {}
-        }
+    let mut call = Call::new(engine, stream, request, client_port, ask.as_ref().ok());
+    if let Some(ended) = call.fail_at_once().await {
+        return ended;
     }
     match ask {
         Err(refusal) => call.refuse(&refusal, End::Refused).await,
@@ -69,19 +34,73 @@ pub async fn answer(
 }
 
 /// One request under way.
-struct Call<'a> {
-    engine: &'a Engine,
+pub(super) struct Call<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) keep_alive: bool,
+    pub(super) wire: Wire<'a>,
     number: u64,
-    faults: &'a [Fault],
+    faults: Vec<Fault>,
     arrived_ns: u64,
-    keep_alive: bool,
-    wire: Wire<'a>,
     seat: Option<Seat>,
     gauge: Option<Gauge<'a>>,
 }
 
 impl<'a> Call<'a> {
-    async fn refuse(&mut self, answer: &Answer, end: End) -> Result<bool, Gone> {
+    /// Numbers the request and begins its log entry; no `ask` where it cannot be answered.
+    pub(super) fn new(
+        engine: &'a Engine,
+        stream: &'a mut TcpStream,
+        request: &Request,
+        client_port: u16,
+        ask: Option<&Ask>,
+    ) -> Self {
+        let number = engine.next_number();
+        let faults: Vec<Fault> = engine.truth.faults_of(number).collect();
+        let entry = RequestLog {
+            number,
+            client_port,
+            request_id: request.request_id.clone(),
+            arrived_ns: request.arrived_ns,
+            admitted_ns: None,
+            slot: None,
+            prefill_ns: None,
+            prompt_tokens: ask.map_or(0, |ask| ask.prompt.len()),
+            cached_tokens: None,
+            faults: faults.iter().map(ToString::to_string).collect(),
+            end: End::CutOff,
+            sent: Vec::new(),
+        };
+        let wire = Wire::new(stream, &engine.timer, Recorder::new(&engine.log, entry), &faults);
+        Self {
+            engine,
+            keep_alive: request.keep_alive,
+            wire,
+            number,
+            faults,
+            arrived_ns: request.arrived_ns,
+            seat: None,
+            gauge: None,
+        }
+    }
+
+    /// The faults that come before any answer.
+    pub(super) async fn fail_at_once(&mut self) -> Option<Result<bool, Gone>> {
+        for fault in self.faults.clone() {
+            match fault {
+                Fault::Status(code) => {
+                    let text = "simulated fault: the engine cannot take this request";
+                    let answer = Answer::error(code, "simulated_error", text);
+                    return Some(self.refuse(&answer, End::Fault).await);
+                }
+                Fault::HangUp => return Some(Err(self.fail())),
+                Fault::StallHeaders => return Some(Err(self.stall().await)),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    pub(super) async fn refuse(&mut self, answer: &Answer, end: End) -> Result<bool, Gone> {
         self.wire.put(Kind::Body, 0, &answer.bytes(self.keep_alive));
         self.wire.close(end).await?;
         Ok(self.keep_alive)
@@ -101,7 +120,7 @@ impl<'a> Call<'a> {
     }
 
     /// Waits for a slot and plans the answer.
-    async fn admit<'b>(&mut self, ask: &'b Ask) -> Result<Talk<'b>, Gone>
+    pub(super) async fn admit<'b>(&mut self, ask: &'b Ask) -> Result<Talk<'b>, Gone>
     where
         'a: 'b,
     {
@@ -115,7 +134,7 @@ impl<'a> Call<'a> {
         };
         gauge.promote();
         let (slot, cached) = (seat.slot, seat.cached);
-        let talk = Talk::new(&self.engine.truth, ask, self.number, self.faults, admitted_ns, cached);
+        let talk = Talk::new(&self.engine.truth, ask, self.number, &self.faults, admitted_ns, cached);
         let chunks = ask.limit.min(ask.stop_at).min(4_096) as usize;
         self.wire.note(|entry| {
             entry.admitted_ns = Some(admitted_ns);
@@ -129,11 +148,18 @@ impl<'a> Call<'a> {
     }
 
     /// Gives the slot back; the prefix cache keeps `sequence`.
-    fn leave(&mut self, sequence: &[u32]) {
+    pub(super) fn leave(&mut self, sequence: &[u32]) {
         if let Some(seat) = self.seat.take() {
             seat.remember(sequence);
         }
         self.gauge = None;
+    }
+
+    /// The prefix cache keeps `sequence`, slot in hand.
+    pub(super) fn remember(&self, sequence: &[u32]) {
+        if let Some(seat) = &self.seat {
+            seat.remember(sequence);
+        }
     }
 
     async fn stream(&mut self, ask: &Ask) -> Result<bool, Gone> {
@@ -141,13 +167,17 @@ impl<'a> Call<'a> {
         self.open(&lines).await?;
         let mut talk = self.admit(ask).await?;
         self.prefill(&lines, talk.admitted_ns(), talk.due_ns()).await?;
-        if let Some(seat) = &self.seat {
-            seat.remember(&ask.prompt);
-        }
+        self.remember(&ask.prompt);
         let spoken = self.speak(&lines, ask, &mut talk).await;
         self.engine.counters.add(&talk.counts());
         match spoken? {
-            Ended::Strike(fault) => self.strike(&lines, fault).await,
+            Ended::Strike(fault) => {
+                self.strike(fault).await?;
+                let error = br#"{"error":{"message":"simulated fault: the engine broke down in mid-stream","type":"InternalServerError","param":null,"code":500}}"#;
+                self.wire.put_event(Kind::Error, 0, now_ns(), &[b"data: ", error]);
+                self.wire.send_full().await?;
+                self.done(&lines, End::Fault).await
+            }
             Ended::Finish(reason) => {
                 self.leave(talk.sequence());
                 self.finish(&lines, ask, &talk, reason).await
@@ -210,17 +240,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A fault in the middle of the text.
-    async fn strike(&mut self, lines: &Lines, fault: Fault) -> Result<bool, Gone> {
+    /// A fault in the middle of the text; comes back where an error is to be sent.
+    pub(super) async fn strike(&mut self, fault: Fault) -> Result<(), Gone> {
         self.wire.send().await?;
         match fault {
+            Fault::ErrorEvent(_) => Ok(()),
             Fault::Stall(_) => Err(self.stall().await),
-            Fault::ErrorEvent(_) => {
-                let error = br#"{"error":{"message":"simulated fault: the engine broke down in mid-stream","type":"InternalServerError","param":null,"code":500}}"#;
-                self.wire.put_event(Kind::Error, 0, now_ns(), &[b"data: ", error]);
-                self.wire.send_full().await?;
-                self.done(lines, End::Fault).await
-            }
             Fault::Reset(_) => {
                 self.wire.reset_on_close();
                 Err(self.fail())
@@ -238,10 +263,7 @@ impl<'a> Call<'a> {
         reason: &str,
     ) -> Result<bool, Gone> {
         let truth = &self.engine.truth;
-        if truth.tail_s > 0.0 {
-            self.wire.send().await?;
-            self.wire.wait(now_ns() + ns(truth.tail_s)).await?;
-        }
+        self.pause().await?;
         let placement = if ask.include_usage { truth.usage } else { UsagePlacement::Never };
         let mut extra = String::new();
         if placement != UsagePlacement::Never {
@@ -262,6 +284,16 @@ impl<'a> Call<'a> {
             self.wire.send_full().await?;
         }
         self.done(lines, End::Done).await
+    }
+
+    /// The silence between the last text and what ends the stream.
+    pub(super) async fn pause(&mut self) -> Result<(), Gone> {
+        let tail_s = self.engine.truth.tail_s;
+        if tail_s > 0.0 {
+            self.wire.send().await?;
+            self.wire.wait(now_ns() + ns(tail_s)).await?;
+        }
+        Ok(())
     }
 
     async fn done(&mut self, lines: &Lines, end: End) -> Result<bool, Gone> {

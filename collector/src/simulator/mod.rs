@@ -11,6 +11,7 @@
 //! | `POST /tokenize` | `{"content": …}` → `{"tokens": […]}`, by the rule in [`token`] |
 //! | `GET /v1/models`, `GET /health` | as engines have them; 503 while "loading" |
 //! | `GET /metrics` | Prometheus text, prefix `dyno_sim:` |
+//! | `POST /api/chat`, `GET /api/version`, `/api/tags`, `/api/ps`, `POST /api/show` | Ollama's, with `--speak ollama` |
 //! | `GET /v1/simulator/truth` | the truth |
 //! | `GET /v1/simulator/log?since=N` | what was sent, for chat requests numbered above N |
 //!
@@ -26,6 +27,7 @@ mod counters;
 mod fault;
 mod http;
 mod log;
+mod ollama;
 mod random;
 mod schedule;
 mod speech;
@@ -52,7 +54,7 @@ use http::{Answer, NoRequest, Request, read_request};
 
 pub use fault::{Fault, FaultRule};
 pub use log::{End, Kind, Log, LogReply, RequestLog, Sent};
-pub use truth::{Burst, CachePolicy, InvalidTruth, KeepAlive, Opening, Truth, UsagePlacement};
+pub use truth::{Burst, CachePolicy, InvalidTruth, KeepAlive, Opening, Speak, Truth, UsagePlacement};
 
 /// Why there is no simulated engine.
 #[derive(Debug, thiserror::Error)]
@@ -167,8 +169,11 @@ async fn converse(engine: Arc<Engine>, mut stream: TcpStream, client_port: u16) 
             }
         };
         let loading = now_ns() < engine.ready_ns;
-        let stays = if request.method == "POST" && request.path == "/v1/chat/completions" && !loading {
+        let asks = |path: &str| request.method == "POST" && request.path == path && !loading;
+        let stays = if asks("/v1/chat/completions") {
             chat::answer(&engine, &mut stream, &request, client_port).await.unwrap_or(false)
+        } else if asks(ollama::CHAT) && engine.truth.speak == Speak::Ollama {
+            ollama::answer(&engine, &mut stream, &request, client_port).await.unwrap_or(false)
         } else {
             let answer = reply(&engine, &request, loading).await;
             let written = stream.write_all(&answer.bytes(request.keep_alive)).await;
@@ -182,6 +187,12 @@ async fn converse(engine: Arc<Engine>, mut stream: TcpStream, client_port: u16) 
 
 /// Everything but chat.
 async fn reply(engine: &Engine, request: &Request, loading: bool) -> Answer {
+    if engine.truth.speak == Speak::Ollama
+        && !loading
+        && let Some(answer) = ollama::reply(engine, request)
+    {
+        return answer;
+    }
     match (request.method.as_str(), request.path.as_str()) {
         ("GET", "/v1/simulator/truth") => truth(engine),
         ("GET", "/v1/simulator/log") => log_since(engine, &request.query).await,

@@ -12,6 +12,9 @@ use super::fault::{Fault, FaultRule};
 #[serde(default, deny_unknown_fields)]
 #[command(next_help_heading = "Truth")]
 pub struct Truth {
+    /// Whose routes it has beside OpenAI's.
+    #[arg(long, value_enum, default_value_t = Self::default().speak)]
+    pub speak: Speak,
     /// Names under /v1/models, separated by commas; none when the flag has no value.
     #[arg(long, value_name = "NAME", num_args = 0.., value_delimiter = ',', default_values_t = Self::default().models)]
     pub models: Vec<String>,
@@ -102,6 +105,7 @@ fn fault_help() -> String {
 impl Default for Truth {
     fn default() -> Self {
         Self {
+            speak: Speak::Openai,
             models: vec!["simulated".to_owned()],
             prefill_tok_s: 2_000.0,
             decode_tok_s: 50.0,
@@ -209,6 +213,16 @@ fn check(
     wanted: &'static str,
 ) -> Result<(), InvalidTruth> {
     if fits { Ok(()) } else { Err(InvalidTruth { field, found: found.to_string(), wanted }) }
+}
+
+/// Whose routes the engine has beside OpenAI's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Speak {
+    /// Nobody's.
+    Openai,
+    /// Ollama's: `/api/chat` and the routes that tell about its models. It says there too that it is simulated.
+    Ollama,
 }
 
 /// When the first bytes of a streamed answer go out.

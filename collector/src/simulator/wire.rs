@@ -68,9 +68,18 @@ impl<'a> Wire<'a> {
 
     /// Puts a line of the event stream, joined from `parts`, and the empty line after it into the next write.
     pub fn put_event(&mut self, kind: Kind, tokens: u32, due_ns: u64, parts: &[&[u8]]) {
+        self.put_ended(kind, tokens, due_ns, parts, 2);
+    }
+
+    /// Puts a line of its own, joined from `parts`, into the next write.
+    pub fn put_line(&mut self, kind: Kind, tokens: u32, due_ns: u64, parts: &[&[u8]]) {
+        self.put_ended(kind, tokens, due_ns, parts, 1);
+    }
+
+    fn put_ended(&mut self, kind: Kind, tokens: u32, due_ns: u64, parts: &[&[u8]], line_ends: usize) {
         let end = self.shape.line_end;
-        let length = parts.iter().map(|part| part.len()).sum::<usize>() + 2 * end.len();
-        let payload = parts.iter().copied().chain([end.as_bytes(); 2]);
+        let length = parts.iter().map(|part| part.len()).sum::<usize>() + line_ends * end.len();
+        let payload = parts.iter().copied().chain(std::iter::repeat_n(end.as_bytes(), line_ends));
         if self.shape.pieces == 1 {
             let _ = write!(self.bytes, "{length:x}\r\n");
             payload.for_each(|part| self.bytes.extend_from_slice(part));
