@@ -3,6 +3,7 @@
 //! No derived number is stored in a shard, so this is the only place where runs become figures, for the terminal
 //! and for the page alike.
 
+mod noise;
 mod stated;
 mod warning;
 

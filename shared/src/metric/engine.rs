@@ -160,15 +160,23 @@ pub(super) const ENERGY_PER_TOKEN: Metric = Metric {
     better: Better::Lower,
     family: Family::Both,
     formula: "energy over the run's window / output tokens",
-    meaning: "GPU energy through NVML; CPU package energy through RAPL where there is no GPU.",
+    meaning: "Energy of the accelerators on which the engine computes, by their own counter or by power over time; \
+              where there are none, that of the CPU packages through RAPL. All output tokens of a batch share it, and \
+              the energy that goes into the prompt is in it: compare it between runs of one shape.",
     sample: |run| {
         let telemetry = run.telemetry.as_ref()?;
-        let joules = telemetry.gpu_energy_j.or(telemetry.cpu_energy_j)?.get();
+        // Of accelerators whose energy is not known, the processor's alone would be too little.
+        let joules = match telemetry.gpus {
+            Some(gpus) if gpus > 0 => telemetry.gpu_energy_j,
+            _ => telemetry.gpu_energy_j.or(telemetry.cpu_energy_j),
+        };
+        let joules = joules?.get();
         let mut tokens = 0.0;
         for request in &run.requests {
             tokens += request.output_tokens?.get() as f64;
         }
-        (tokens > 0.0 && joules.is_finite()).then_some(Sample::Rate { amount: joules, over: tokens })
+        (tokens > 0.0 && joules > 0.0 && joules.is_finite())
+            .then_some(Sample::Rate { amount: joules, over: tokens })
     },
 };
 
@@ -240,8 +248,9 @@ fn speculation(run: &Run) -> Option<Speculation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::submission::EngineCounters;
+    use crate::submission::{EngineCounters, Telemetry};
     use crate::testing::run;
+    use crate::units::Joules;
 
     fn with_timings(tokens: u64, seconds: f64) -> Run {
         let mut one = run(1, 512, 5.11);
@@ -321,6 +330,24 @@ mod tests {
         let one = with_timings(512, 512.0 / 3000.0);
         let ratio = figure(&CLIENT_ENGINE_DECODE_RATIO, &one).unwrap();
         assert!((ratio - 100.0 / 3000.0).abs() < 1e-9, "{ratio}");
+    }
+
+    #[test]
+    fn energy_is_shared_by_all_tokens_of_a_batch_and_never_by_what_is_unknown() {
+        let of = |told: Telemetry| {
+            let mut batch = run(1, 100, 5.0);
+            batch.requests.push(run(1, 300, 5.0).requests.remove(0));
+            batch.telemetry = Some(told);
+            figure(&ENERGY_PER_TOKEN, &batch)
+        };
+        let cpu = Telemetry { cpu_energy_j: Some(Joules(40.0)), ..Telemetry::default() };
+        assert_eq!(of(cpu.clone()), Some(0.1));
+        assert_eq!(of(Telemetry { gpus: Some(0), ..cpu.clone() }), Some(0.1));
+        let both = Telemetry { gpu_energy_j: Some(Joules(800.0)), gpus: Some(1), ..cpu.clone() };
+        assert_eq!(of(both), Some(2.0));
+        assert_eq!(of(Telemetry { gpus: Some(1), ..cpu }), None, "a card of unknown energy");
+        assert_eq!(of(Telemetry::default()), None);
+        assert_eq!(of(Telemetry { cpu_energy_j: Some(Joules(0.0)), ..Telemetry::default() }), None);
     }
 
     #[test]

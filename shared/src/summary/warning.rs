@@ -1,6 +1,6 @@
 //! Warnings are values that reach the reader, on the terminal and on the page.
 
-use super::CaseSummary;
+use super::{CaseSummary, noise};
 use crate::metric;
 use crate::record::TokenCountSource;
 use crate::statistics::Interval;
@@ -34,6 +34,9 @@ pub(super) fn of(case: &Case, passing: &[&Run], summary: &CaseSummary) -> Vec<Wa
         cold_start(passing),
         outliers(summary),
         drift(case, summary),
+        noise::noisy_host(&case.runs),
+        noise::throttled(&case.runs),
+        noise::gpu_shared(&case.runs),
         implausible_engine(case),
         counted_events(passing),
         ended_early(case),
