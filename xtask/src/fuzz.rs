@@ -49,7 +49,10 @@ pub fn run(shop: &Workshop, options: &FuzzOptions) -> Result<()> {
             .args(["--", "-max_len=65536", "-timeout=10", "-print_final_stats=1", "-verbosity=0"])
             .arg(format!("-max_total_time={}", options.seconds));
         process::run(&mut fuzz).with_context(|| {
-            format!("`{}` failed: the input lies below {CRATE}/artifacts/{}", target.name, target.name)
+            format!(
+                "`{0}` failed: see its message above; an input that it cannot stand lies below {CRATE}/artifacts/{0}",
+                target.name
+            )
         })?;
     }
     println!("no crash");
