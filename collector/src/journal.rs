@@ -276,8 +276,9 @@ mod tests {
         let plan = Plan {
             series: "s".into(),
             seed: 42,
-            cases: suite::quick(3, 1),
+            cases: suite::quick(suite::Counts { runs: 3, ..suite::Counts::QUICK }),
             chars_per_token: CharsPerToken::USUAL,
+            template_tokens: None,
             unexpected_script: Some(crate::workload::check::Script::Hangul),
             keep_output: false,
         };

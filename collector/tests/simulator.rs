@@ -9,7 +9,7 @@ use dyno_collector::simulator::{
     Simulator, Truth, UsagePlacement,
 };
 use dyno_collector::workload::check::{Answer, Demands, Script, run_all};
-use dyno_collector::workload::{self, CharsPerToken, Expected, Take, suite};
+use dyno_collector::workload::{self, CharsPerToken, Expected, Lengths, Take, suite};
 use dyno_shared::record::RequestRecord;
 use dyno_shared::units::Tokens;
 use serde_json::{Value, json};
@@ -622,9 +622,11 @@ async fn what_it_does_not_understand_is_answered_and_not_logged_as_served() {
 #[tokio::test]
 async fn every_workload_of_the_suites_gets_an_answer_that_passes_its_checks() {
     let engine = served(Truth { decode_tok_s: 1e6, ..quick() }).await;
-    for case in suite::full(16, 2).into_iter().chain(suite::quick(16, 2)) {
+    let counts = suite::Counts::default();
+    for case in [suite::full(counts), suite::quick(counts), suite::extra(counts)].concat() {
         for take in [Take::Run(1), Take::Run(2), Take::Run(16), Take::Warmup(1), Take::Prime] {
-            let prompt = workload::prompt(&case, "series", take, CharsPerToken::USUAL);
+            let lengths = Lengths { chars_per_token: CharsPerToken::USUAL, template_tokens: None };
+            let prompt = workload::draft(&case, "series", take, case.streams() - 1).about(lengths);
             let mut body = ask(&prompt.text);
             (body["max_tokens"], body["ignore_eos"]) = (json!(case.max_tokens), json!(case.ignore_eos));
             let reply = engine.chat(&body).await;

@@ -5,6 +5,7 @@ mod command_line;
 mod locate;
 mod options;
 mod place;
+mod subject;
 mod suite;
 mod unfinished;
 
@@ -18,19 +19,24 @@ use dyno_shared::submission::Submission;
 use dyno_shared::system::Hardware;
 use dyno_shared::validate::validate;
 
-pub(super) use locate::nothing_found;
+pub(super) use assemble::{Facts, Measured, SIMULATED, setting};
+pub(super) use command_line::{cleaned, is_secret, quoted, without_folder};
+pub(super) use locate::{nothing_found, target};
+pub(super) use place::{below_results, named};
+pub(super) use subject::Subject;
+pub(super) use suite::{asked, choose};
+pub(super) use unfinished::engine_line;
 pub use options::RunArgs;
 
 use crate::calendar::unix_seconds;
 use crate::endpoint::openai_chat::Optional;
-use crate::engine::{Identified, identify};
+use crate::engine::Identified;
 use crate::exit::{Exit, Failure};
 use crate::journal::{Details, Header, Journal};
 use crate::output::write_whole;
-use crate::protocol::{Clock, Ending, Ledger, Measurement, Plan, Rig, Trial, trial};
+use crate::protocol::{Ending, Ledger, Plan, Trial};
 use crate::stop::stopped;
 use crate::talk::say;
-use crate::transport::Target;
 use crate::{report, system, transport};
 
 /// Measures, writes the shard, and reports.
@@ -46,38 +52,32 @@ async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
     // What can be refused is refused before anything is sent.
     suite::asked(args)?;
     let target = locate::target(args).await?;
-    let identified = look_at(args, &target).await?;
-    let optional = args.optional(identified.engine.optional);
-    let hardware = hardware(args, &target);
-    let out = place::out(args, &identified, &hardware);
+    locate::wait(args, &target).await?;
+    let subject = Subject::of(args, target).await?;
+    let (target, identified) = (&subject.target, &subject.identified);
+    for warning in &identified.warnings {
+        say(format_args!("note: {warning}"));
+    }
+    let hardware = hardware(args, target.is_loopback());
+    let out = place::out(args, identified, &hardware);
     let journal_path = Journal::path_for(&out);
     place::refuse(args, &out, &journal_path)?;
-    let found = trial(&target, &identified, optional).await.map_err(|error| {
-        Failure::endpoint(anyhow::anyhow!("{} does not answer as it should: {}", target.url(), error.message))
-    })?;
+    let found = subject.trial().await?;
     let (mut journal, header, mut ledger) = if args.resume {
-        unfinished::resume(args, &identified, &journal_path)?
+        unfinished::resume(args, identified, &journal_path)?
     } else {
-        begin(args, &identified, &found, &journal_path)?
+        begin(args, identified, &found, &journal_path)?
     };
-    say(announce(&identified, &header, &ledger));
+    say(announce(identified, &header, &ledger));
 
-    let rig = Rig {
-        target: &target,
-        identified: &identified,
-        optional,
-        plan: &header.plan,
-        clock: Clock::at(unix_seconds(SystemTime::now()) - header.started_unix_s),
-    };
-    let samplings = ledger.cases.iter().map(|case| rig.sampling(&case.plan)).collect();
     let stop = std::pin::pin!(stopped());
-    let ending = Measurement::new(rig, &mut ledger, &mut journal, stop).run().await;
+    let ending = subject.measure(&header, &mut ledger, &mut journal, stop).await;
 
-    let measured = assemble::Measured {
+    let measured = Measured {
         header: &header,
         ledger: &ledger,
-        samplings,
-        identified: &identified,
+        samplings: subject.samplings(&header, &ledger),
+        facts: &Facts::of(identified),
         hardware,
         url: (!target.is_loopback()).then(|| target.url()),
         command: command_line::cleaned(std::env::args().skip(1), !target.is_loopback()),
@@ -87,19 +87,9 @@ async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
     finish(args, &ending, &measured.submission(), &ledger, journal, &out)
 }
 
-/// Waits until the engine is ready, and settles which engine and model are measured.
-async fn look_at(args: &RunArgs, target: &Target) -> Result<Identified, Failure> {
-    locate::wait(args, target).await?;
-    let identified = identify(target, args.model.as_deref()).await.map_err(locate::failure)?;
-    for warning in &identified.warnings {
-        say(format_args!("note: {warning}"));
-    }
-    Ok(identified)
-}
-
 /// This machine where the engine runs on it; else what the user says.
-fn hardware(args: &RunArgs, target: &Target) -> Hardware {
-    let local = if target.is_loopback() { system::this_machine() } else { Hardware::default() };
+pub(super) fn hardware(args: &RunArgs, is_here: bool) -> Hardware {
+    let local = if is_here { system::this_machine() } else { Hardware::default() };
     let name = args.hardware.clone().unwrap_or_else(|| local.name.clone());
     let name = if name.is_empty() { "unknown machine".to_owned() } else { name };
     Hardware { name, ..local }
@@ -118,26 +108,23 @@ fn begin(
         say(format_args!("note: {note}"));
     }
     let started = unix_seconds(SystemTime::now());
-    let plan = Plan {
-        series: args.series.clone().unwrap_or_else(|| place::series(started)),
-        seed: args.seed.unwrap_or(options::SEED),
-        cases,
-        chars_per_token: found.chars_per_token,
-        unexpected_script: args.unexpected_script(),
-        keep_output: args.keep_output,
-    };
+    let plan = args.plan(started, cases, found);
     let mut details = args.details();
     details.notes = notes;
-    if !found.measured && plan.cases.iter().any(|case| case.prompt_tokens.is_some()) {
-        details.notes.push(
-            "the engine does not count prompt tokens: long prompts have about the length aimed at".to_owned(),
-        );
-    }
+    details.notes.extend(remark(&plan, found));
     let ledger = Ledger::new(&plan.cases);
     let engine = unfinished::engine_line(identified);
     let header = Header::new(started, plan, engine, identified.model_id.clone(), details);
     let journal = Journal::create(journal_path, &header, args.force).map_err(Failure::usage)?;
     Ok((journal, header, ledger))
+}
+
+/// What readers must know of the lengths of prompts.
+pub(super) fn remark(plan: &Plan, found: &Trial) -> Option<String> {
+    let is_about = !found.measured && plan.cases.iter().any(|case| case.prompt_tokens.is_some());
+    is_about.then(|| {
+        "the engine does not count prompt tokens: long prompts have about the length aimed at".to_owned()
+    })
 }
 
 fn announce(identified: &Identified, header: &Header, ledger: &Ledger) -> String {
@@ -185,7 +172,8 @@ fn finish(
         say("stopped before the first recorded run: no file was written");
         return Ok(Exit::ChecksFailed);
     }
-    write_shard(shard, out, args.force || args.resume, journal.path())?;
+    let kept = || format!("no run is lost: they are in {}; go on with --resume", journal.path().display());
+    write_shard(shard, out, args.force || args.resume).map_err(|Failure { exit, error }| Failure { exit, error: error.context(kept()) })?;
     say(format_args!("\n{}", report::text(shard)));
     let resume = format!("dyno run --resume --out {}", command_line::quoted(&out.to_string_lossy()));
     let exit = match ending {
@@ -214,17 +202,15 @@ fn finish(
     Ok(exit)
 }
 
-/// Writes the shard if it may be published; the journal stays where it may not, or cannot be written.
-fn write_shard(shard: &Submission, out: &Path, replace: bool, journal: &Path) -> Result<(), Failure> {
-    let kept = || format!("no run is lost: they are in {}; go on with --resume", journal.display());
+/// Writes the shard if it may be published.
+pub(super) fn write_shard(shard: &Submission, out: &Path, replace: bool) -> Result<(), Failure> {
     let problems = validate(shard);
     if !problems.is_empty() {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        return Err(Failure::usage(anyhow::anyhow!("{}", list.join("\n")).context(kept())));
+        return Err(Failure::usage(anyhow::anyhow!("{}", list.join("\n"))));
     }
-    let text = shard::write(shard).with_context(kept)?;
-    write_whole(out, text.as_bytes(), replace).map_err(anyhow::Error::from).with_context(kept)?;
-    Ok(())
+    let text = shard::write(shard).context("the shard cannot be written as JSON")?;
+    write_whole(out, text.as_bytes(), replace).map_err(Failure::usage)
 }
 
 /// A complete measurement in which nothing was answered is the endpoint's failure, not that of a check.

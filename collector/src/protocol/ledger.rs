@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn only_what_is_missing_is_left_to_do() {
-        let plan = suite::quick(3, 1);
+        let plan = suite::quick(suite::Counts { runs: 3, ..suite::Counts::QUICK });
         let entries =
             [warmup("code_q128"), entry("code_q128", 1), entry("code_q128", 2), warmup("counting_q50")];
         let ledger = Ledger::replay(&plan, entries);
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_run_is_entered_once_and_a_foreign_case_not_at_all() {
-        let plan = suite::quick(1, 0);
+        let plan = suite::quick(suite::Counts { runs: 1, batches: 1, warmups: 0 });
         let entries = plan.iter().flat_map(|c| [entry(&c.id, 1), entry(&c.id, 1)]).chain([entry("other", 1)]);
         let ledger = Ledger::replay(&plan, entries);
         assert!(ledger.is_complete());

@@ -4,9 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use dyno_shared::record::RequestErrorKind;
-
-use super::patience::{Next, Patience};
+use super::patience::{Next, Patience, is_unsent};
 use super::rig::{Rig, Sent};
 use super::{CaseLedger, Entry, Ledger, reproducibility};
 use crate::journal::{Journal, JournalError};
@@ -154,10 +152,8 @@ impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
     /// Enters what was sent, unless nothing was: a connection that could not be opened is no run.
     fn keep(&mut self, plan: &CasePlan, take: Take, sent: Sent) -> Result<Next, Left> {
         let Sent { run, .. } = sent;
-        let Some(request) = run.requests.first() else { return Ok(Next::GoOn) };
-        let next = self.patience.after(request);
-        let unsent = request.error.as_ref().is_some_and(|error| error.kind == RequestErrorKind::Connect);
-        if unsent {
+        let next = self.patience.after(&run);
+        if is_unsent(&run) {
             return Ok(next);
         }
         let case = plan.id.clone();

@@ -1,5 +1,7 @@
 //! The regimes: how each case is driven.
 
+mod batch;
+mod judge;
 mod ledger;
 mod measure;
 mod patience;

@@ -1,11 +1,12 @@
 //! When to give up: on a case whose requests all fail, and on an endpoint that is gone.
 
-use dyno_shared::record::{RequestErrorKind, RequestRecord};
+use dyno_shared::record::RequestErrorKind;
+use dyno_shared::submission::Run;
 
-/// Requests of one case that may fail in a row, or connections of the whole measurement.
+/// Runs of one case whose requests may fail in a row, or that may find nobody in the whole measurement.
 const MOST: u32 = 3;
 
-/// What to do after a request.
+/// What to do after a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Go on.
@@ -19,9 +20,9 @@ pub enum Next {
 /// Counts failures in a row.
 #[derive(Debug, Default)]
 pub struct Patience {
-    /// Failed connections since the last answer, over all cases.
+    /// Runs since the last answer for which no connection could be opened, over all cases.
     lost: u32,
-    /// Failed requests since the last good one of this case.
+    /// Runs with a failed request since the last good one of this case.
     failed: u32,
 }
 
@@ -36,40 +37,55 @@ impl Patience {
         self.lost > 0
     }
 
-    /// A request of the case has ended.
-    pub fn after(&mut self, request: &RequestRecord) -> Next {
-        let Some(error) = &request.error else {
+    /// A run of the case has ended.
+    pub fn after(&mut self, run: &Run) -> Next {
+        let errors = || run.requests.iter().filter_map(|request| request.error.as_ref());
+        let Some(first) = errors().next() else {
             (self.lost, self.failed) = (0, 0);
             return Next::GoOn;
         };
         self.failed += 1;
-        if error.kind == RequestErrorKind::Connect {
+        if is_unsent(run) {
             self.lost += 1;
-            let reason = format!("the engine stopped answering: {}", error.message);
+            let reason = format!("the engine stopped answering: {}", first.message);
             return if self.lost >= MOST { Next::LeaveAll(reason) } else { Next::LeaveCase(reason) };
         }
         self.lost = 0;
         if self.failed >= MOST {
-            return Next::LeaveCase(format!(
-                "{MOST} requests failed in a row, the last one: {}",
-                error.message
-            ));
+            let (what, one) = if run.requests.len() > 1 {
+                ("runs", "of the last one: ")
+            } else {
+                ("requests", "the last one: ")
+            };
+            return Next::LeaveCase(format!("{MOST} {what} failed in a row, {one}{}", first.message));
         }
         Next::GoOn
     }
 }
 
+/// Whether nothing of a run was sent, because no connection could be opened.
+pub fn is_unsent(run: &Run) -> bool {
+    run.requests
+        .iter()
+        .all(|request| request.error.as_ref().is_some_and(|error| error.kind == RequestErrorKind::Connect))
+}
+
 #[cfg(test)]
 mod tests {
-    use dyno_shared::record::RequestError;
+    use dyno_shared::record::{RequestError, RequestRecord};
 
     use super::*;
 
-    fn ended(kind: Option<RequestErrorKind>) -> RequestRecord {
-        RequestRecord {
+    fn batch(kinds: &[Option<RequestErrorKind>]) -> Run {
+        let request = |kind: &Option<RequestErrorKind>| RequestRecord {
             error: kind.map(|kind| RequestError { kind, message: "it broke".into() }),
             ..RequestRecord::default()
-        }
+        };
+        Run { requests: kinds.iter().map(request).collect(), ..Run::default() }
+    }
+
+    fn ended(kind: Option<RequestErrorKind>) -> Run {
+        batch(&[kind])
     }
 
     #[test]
@@ -104,5 +120,19 @@ mod tests {
         assert!(matches!(patience.after(&lost), Next::LeaveAll(_)));
         assert_eq!(patience.after(&ended(None)), Next::GoOn);
         assert!(matches!(patience.after(&lost), Next::LeaveCase(_)), "an answer in between counts");
+    }
+
+    #[test]
+    fn a_batch_is_lost_only_where_no_stream_found_a_server() {
+        let connect = Some(RequestErrorKind::Connect);
+        assert!(is_unsent(&batch(&[connect, connect])));
+        assert!(!is_unsent(&batch(&[connect, None])));
+        assert!(!is_unsent(&batch(&[connect, Some(RequestErrorKind::Status)])));
+        let mut patience = Patience::default();
+        for _ in 0..2 {
+            assert_eq!(patience.after(&batch(&[None, connect])), Next::GoOn);
+        }
+        let Next::LeaveCase(why) = patience.after(&batch(&[None, connect])) else { panic!("it goes on") };
+        assert!(why.starts_with("3 runs failed in a row"), "{why}");
     }
 }

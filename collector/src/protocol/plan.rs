@@ -4,7 +4,7 @@ use dyno_shared::workload::Sampling;
 use serde::{Deserialize, Serialize};
 
 use crate::workload::check::Script;
-use crate::workload::{CasePlan, CharsPerToken};
+use crate::workload::{CasePlan, CharsPerToken, Lengths};
 
 /// Nucleus sampling at temperature 0 changes nothing; it is sent so that a server's default does not decide.
 const TOP_P: f64 = 1.0;
@@ -22,6 +22,9 @@ pub struct Plan {
     pub cases: Vec<CasePlan>,
     /// Length of a token in our long texts.
     pub chars_per_token: CharsPerToken,
+    /// Tokens that the chat template adds to one message, where they could be measured.
+    #[serde(default)]
+    pub template_tokens: Option<u64>,
     /// A script that no answer may hold.
     pub unexpected_script: Option<Script>,
     /// Whether all generated text is kept.
@@ -29,6 +32,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// How long the texts of prompts must be.
+    pub fn lengths(&self) -> Lengths {
+        Lengths { chars_per_token: self.chars_per_token, template_tokens: self.template_tokens }
+    }
+
     /// The sampling of a case's requests, as asked for; an engine that does not take a field is not sent it.
     pub fn sampling(&self, case: &CasePlan) -> Sampling {
         Sampling {

@@ -1,4 +1,4 @@
-//! Sends one prompt and records what was observed.
+//! Sends one run of a case, a request or a batch of them, and records what was observed.
 
 use std::time::Instant;
 
@@ -7,16 +7,14 @@ use dyno_shared::submission::{Run, flag};
 use dyno_shared::units::Seconds;
 use dyno_shared::workload::Sampling;
 
-use super::Plan;
-use super::proof::cache_flag;
+use super::judge::{Answered, Place, judge};
+use super::proof::Proof;
+use super::{Plan, batch};
 use crate::endpoint::openai_chat::{ChatRequest, Message, Optional, PATH};
-use crate::engine::{Identified, Snapshot, counters};
-use crate::transport::{Ask, Target, not_sent, open};
-use crate::workload::check::{Answer, Demands, run_all};
-use crate::workload::{CasePlan, Expected, Prompt, Take, prompt};
-
-/// How much of the answer of a failed run is kept.
-const KEPT_BYTES: usize = 2_048;
+use crate::engine::{Identified, Snapshot, count_tokens, counters};
+use crate::stream::Observed;
+use crate::transport::{Ask, Target};
+use crate::workload::{self, CasePlan, Prompt, Take, draft};
 
 /// Everything that a request needs.
 #[derive(Debug)]
@@ -56,9 +54,9 @@ impl Clock {
 pub struct Sent {
     /// What was observed.
     pub run: Run,
-    /// All generated text, reasoning first.
+    /// All generated text of the first stream, reasoning first.
     pub text: String,
-    /// How long it took, connection and counters included.
+    /// How long it took, connections and counters included.
     pub seconds: f64,
 }
 
@@ -76,18 +74,41 @@ impl Rig<'_> {
         }
     }
 
-    /// Sends a case's prompt once. A recorded run is judged; a warm-up is only recorded.
+    /// Sends a case's prompts once. A recorded run is judged; a warm-up is only recorded.
     pub async fn send(&self, case: &CasePlan, take: Take, number: u32) -> Sent {
         let begin = Instant::now();
-        let prompt = prompt(case, &self.plan.series, take, self.plan.chars_per_token);
         let sampling = self.sampling(case);
-        let ask = self.ask(&prompt, &sampling);
+        let prompts = self.prompts(case, take).await;
+        let asks: Vec<Ask> = (0..).zip(&prompts).map(|(i, prompt)| self.ask(prompt, &sampling, i)).collect();
+        let (mut run, observed) =
+            self.window(number, async |start| batch::drive(self.target, asks, start).await).await;
+        let text = observed.first().map_or_else(String::new, |o| format!("{}{}", o.reasoning, o.text));
+        let answers = prompts
+            .into_iter()
+            .zip(observed)
+            .zip(0..)
+            .map(|((prompt, observed), stream)| Answered {
+                expected: prompt.expected,
+                tokens: (sampling.ignore_eos == Some(true)).then_some(case.max_tokens),
+                place: Place { stream: (case.streams() > 1).then_some(stream), turn: None },
+                observed,
+            })
+            .collect();
+        judge(self.plan, &mut run, answers, take.recorded().map(|_| Proof::of(case.regime)));
+        Sent { run, text, seconds: begin.elapsed().as_secs_f64() }
+    }
+
+    /// What is observed while the engine's counters are watched: a run without requests yet, and the answers.
+    pub(super) async fn window(
+        &self,
+        number: u32,
+        work: impl AsyncFnOnce(Instant) -> Vec<Observed>,
+    ) -> (Run, Vec<Observed>) {
         let before = self.counters().await;
         let started_s = self.clock.read();
-        let observed = drive(self.target, ask).await;
+        let observed = work(Instant::now()).await;
         let after = if before.is_some() { self.counters().await } else { None };
-        let mut run =
-            Run { number, started_s: Some(started_s), requests: vec![observed.record], ..Run::default() };
+        let mut run = Run { number, started_s: Some(started_s), ..Run::default() };
         if let (Some(before), Some(after)) = (before, after) {
             let delta = before.delta(&after);
             if delta.reset {
@@ -95,13 +116,31 @@ impl Rig<'_> {
             }
             run.counters = Some(delta.counters);
         }
-        if matches!(take, Take::Run(_)) {
-            self.judge(&mut run, case, &prompt.expected, &sampling, &observed.text, &observed.reasoning);
-        }
-        Sent { run, text: observed.reasoning + &observed.text, seconds: begin.elapsed().as_secs_f64() }
+        (run, observed)
     }
 
-    fn ask(&self, prompt: &Prompt, sampling: &Sampling) -> Ask {
+    /// The prompts of all streams, each of its exact length where the engine counts tokens. Nothing is timed yet.
+    async fn prompts(&self, case: &CasePlan, take: Take) -> Vec<Prompt> {
+        let mut prompts = Vec::new();
+        for stream in 0..case.streams() {
+            prompts.push(self.prompt(case, take, stream).await);
+        }
+        prompts
+    }
+
+    async fn prompt(&self, case: &CasePlan, take: Take, stream: u32) -> Prompt {
+        let draft = draft(case, &self.plan.series, take, stream);
+        let lengths = self.plan.lengths();
+        if let workload::Message::Long(long) = &draft.message {
+            let count = async |text: &str| count_tokens(self.target, self.identified, text).await;
+            if let Some(text) = long.exact(lengths, count).await {
+                return draft.with(text);
+            }
+        }
+        draft.about(lengths)
+    }
+
+    fn ask(&self, prompt: &Prompt, sampling: &Sampling, stream: u32) -> Ask {
         let request = ChatRequest {
             model: self.identified.model_id.clone(),
             messages: vec![Message::user(prompt.text.clone())],
@@ -111,7 +150,7 @@ impl Rig<'_> {
         Ask {
             path: PATH,
             body: request.body(),
-            stream: 0,
+            stream,
             run_tag: prompt.tag.clone(),
             prompt_sha256: Some(sha256_hex(prompt.text.as_bytes())),
             t_due: None,
@@ -121,71 +160,11 @@ impl Rig<'_> {
     async fn counters(&self) -> Option<Snapshot> {
         if self.identified.has_metrics { counters(self.target, self.identified.engine).await } else { None }
     }
-
-    /// Adds checks, flags and, where something failed, the text. A request that failed has no answer to check.
-    fn judge(
-        &self,
-        run: &mut Run,
-        case: &CasePlan,
-        expected: &Expected,
-        sampling: &Sampling,
-        text: &str,
-        reasoning: &str,
-    ) {
-        let Some(record) = run.requests.first() else { return };
-        if record.error.is_none() {
-            let demands = Demands {
-                expected: expected.clone(),
-                unexpected_script: self.plan.unexpected_script,
-                tokens: (sampling.ignore_eos == Some(true)).then_some(case.max_tokens),
-            };
-            run.checks = run_all(Answer { text, reasoning, record }, &demands);
-            if let Expected::Code(code) = expected
-                && !text.contains(code.as_str())
-            {
-                run.flags.push(flag::NEEDLE_MISSED.to_owned());
-            }
-            run.flags.extend(cache_flag(case.regime, run).map(str::to_owned));
-        }
-        let failed = run.checks.iter().any(|check| !check.passed);
-        let kept = match (self.plan.keep_output, failed) {
-            (true, _) => Some(format!("{reasoning}{text}")),
-            (false, true) => Some(beginning(&format!("{reasoning}{text}"), KEPT_BYTES)),
-            (false, false) => None,
-        };
-        if let Some(record) = run.requests.first_mut() {
-            record.output_text = kept.filter(|text| !text.is_empty());
-        }
-    }
-}
-
-/// Opens a connection and sends on it. The request is due once the connection stands: setting it up is timed apart.
-async fn drive(target: &Target, mut ask: Ask) -> crate::stream::Observed {
-    let run_start = Instant::now();
-    match open(target).await {
-        Ok(connection) => {
-            ask.t_due = Some(Instant::now());
-            connection.send(ask, run_start).await
-        }
-        Err(error) => not_sent(&ask, run_start, error),
-    }
-}
-
-/// The first `most` bytes, cut between two characters.
-fn beginning(text: &str, most: usize) -> String {
-    text.get(..text.floor_char_boundary(most)).unwrap_or(text).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_kept_text_is_cut_between_two_characters() {
-        assert_eq!(beginning("naïve", 3), "na");
-        assert_eq!(beginning("naïve", 4), "naï");
-        assert_eq!(beginning("naïve", 400), "naïve");
-    }
 
     #[test]
     fn the_clock_of_a_resumed_measurement_goes_on() {

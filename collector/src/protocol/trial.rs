@@ -19,6 +19,8 @@ pub struct Trial {
     pub chars_per_token: CharsPerToken,
     /// Whether that was measured; else it is the usual length.
     pub measured: bool,
+    /// Tokens that the chat template adds to one message, where the engine both counts tokens and reports them.
+    pub template_tokens: Option<u64>,
 }
 
 /// Asks for a few tokens with every field that the measurement will send. A failure that may pass is tried again
@@ -40,17 +42,23 @@ pub async fn trial(
         return Err(error);
     }
     let chars = long.chars().count() - short.chars().count();
+    let reported = first.record.prompt_tokens;
     let short_tokens = count_tokens(target, identified, &short).await;
+    let template_tokens = reported.zip(short_tokens).and_then(|(all, text)| all.get().checked_sub(text));
     let long_tokens = count_tokens(target, identified, &long).await;
     let counted = if let (Some(short), Some(long)) = (short_tokens, long_tokens) {
         long.checked_sub(short)
     } else {
         // Without a tokeniser the answers' own counts say it; the template is in both of them.
         let second = ask(target, identified, optional, &long).await.record;
-        second.prompt_tokens.zip(first.record.prompt_tokens).and_then(|(l, s)| l.get().checked_sub(s.get()))
+        second.prompt_tokens.zip(reported).and_then(|(l, s)| l.get().checked_sub(s.get()))
     };
     let measured = counted.and_then(|tokens| CharsPerToken::measured(chars, tokens));
-    Ok(Trial { chars_per_token: measured.unwrap_or(CharsPerToken::USUAL), measured: measured.is_some() })
+    Ok(Trial {
+        chars_per_token: measured.unwrap_or(CharsPerToken::USUAL),
+        measured: measured.is_some(),
+        template_tokens,
+    })
 }
 
 /// A refusal would be refused again; a closed connection or a full queue may have been bad luck.

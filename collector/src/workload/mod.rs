@@ -1,17 +1,22 @@
 //! Workloads: the prompts, the tags that keep them apart, and what the answers must look like.
 
+mod case;
 pub mod check;
 mod code;
 mod counting;
+mod dialogue;
+mod long;
 mod needle;
 mod prose;
 mod structured;
 pub mod suite;
 pub mod tag;
 
+use dyno_shared::workload::Regime;
 use serde::{Deserialize, Serialize};
 
-pub use suite::CasePlan;
+pub use case::{CasePlan, Shape, Until};
+pub use long::{Lengths, LongText};
 pub use tag::Take;
 
 /// What is asked for.
@@ -31,6 +36,12 @@ pub enum Workload {
     },
     /// A code in a long text.
     Needle,
+    /// Programs, explanations and lists, one after the other over the streams.
+    Mixed,
+    /// An explanation after a long text that has nothing to do with it.
+    LongText,
+    /// A conversation that begins with a long text.
+    Dialogue,
 }
 
 impl Workload {
@@ -42,7 +53,15 @@ impl Workload {
             Self::Structured => "structured",
             Self::Counting { .. } => "counting",
             Self::Needle => "needle",
+            Self::Mixed => "mixed",
+            Self::LongText => "long_text",
+            Self::Dialogue => "dialogue",
         }
+    }
+
+    /// Whether its prompts have a length of their choice.
+    pub const fn is_long(self) -> bool {
+        matches!(self, Self::Needle | Self::LongText | Self::Dialogue)
     }
 }
 
@@ -90,9 +109,6 @@ impl CharsPerToken {
     }
 }
 
-/// Tokens that a chat template usually adds to one message; they are part of every count of a prompt.
-const TEMPLATE_TOKENS: u64 = 24;
-
 /// One prompt, ready to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
@@ -104,24 +120,88 @@ pub struct Prompt {
     pub expected: Expected,
 }
 
-/// The prompt of one sending of a case.
-pub fn prompt(case: &CasePlan, series: &str, take: Take, ratio: CharsPerToken) -> Prompt {
-    let tag = tag::run_tag(series, &case.id, take);
-    let number = match take {
-        Take::Run(number) => number.saturating_sub(1) as usize,
-        Take::Repeat | Take::Prime => 0,
-        // From the far end of the tables, so that the first runs do not repeat what was just asked.
-        Take::Warmup(number) => 71_usize.saturating_sub(number as usize),
-    };
+/// A prompt whose length may not be settled yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Its run tag.
+    pub tag: String,
+    /// What the answer must look like.
+    pub expected: Expected,
+    /// The message.
+    pub message: Message,
+}
+
+/// The text of a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// As it is sent.
+    Whole(String),
+    /// To be brought to its length.
+    Long(LongText),
+}
+
+impl Draft {
+    /// The prompt with this text.
+    pub fn with(self, text: String) -> Prompt {
+        Prompt { text, tag: self.tag, expected: self.expected }
+    }
+
+    /// The prompt, of about the wanted length where it is a long one.
+    pub fn about(self, lengths: Lengths) -> Prompt {
+        let text = match &self.message {
+            Message::Whole(text) => text.clone(),
+            Message::Long(long) => long.about(lengths),
+        };
+        self.with(text)
+    }
+}
+
+/// The message of one stream of one sending of a case; of a session its first turn.
+pub fn draft(case: &CasePlan, series: &str, take: Take, stream: u32) -> Draft {
+    let tag = tag::run_tag(series, &case.id, take, stream);
+    let number = number(case, take, stream);
     let (body, expected) = match case.workload {
         Workload::Code => (code::prompt(number), Expected::Anything),
         Workload::Prose => (prose::prompt(number), Expected::Anything),
-        Workload::Structured => (structured::prompt(number), Expected::List { items: structured::ITEMS }),
+        Workload::Structured => list(number),
         Workload::Counting { last } => (counting::prompt(last), Expected::Count { last }),
-        Workload::Needle => return needle_prompt(case, series, tag, ratio),
+        Workload::Mixed => match stream % MIXED {
+            0 => (code::prompt(number), Expected::Anything),
+            1 => (prose::prompt(number), Expected::Anything),
+            _ => list(number),
+        },
+        Workload::Needle | Workload::LongText | Workload::Dialogue => {
+            return long_draft(case, series, tag, stream, number);
+        }
     };
-    Prompt { text: format!("{}{body}", opening(&tag)), tag, expected }
+    Draft { message: Message::Whole(format!("{}{body}", opening(&tag))), tag, expected }
 }
+
+/// The workloads of [`Workload::Mixed`].
+const MIXED: u32 = 3;
+
+fn list(number: usize) -> (String, Expected) {
+    (structured::prompt(number), Expected::List { items: structured::ITEMS })
+}
+
+/// Where in the tables of tasks a stream of a sending stands: two streams of one sending and two runs never ask the
+/// same, as long as the tables last.
+fn number(case: &CasePlan, take: Take, stream: u32) -> usize {
+    let (streams, stream) = match case.workload {
+        Workload::Mixed => (case.streams().div_ceil(MIXED), stream / MIXED),
+        _ => (case.streams(), stream),
+    };
+    let of_run = |number: u32| number as usize * streams as usize + stream as usize;
+    match take {
+        Take::Run(number) | Take::Again(number) => of_run(number.saturating_sub(1)),
+        Take::Repeat | Take::Prime => of_run(0),
+        // From the far end of the tables, so that the first runs do not repeat what was just asked.
+        Take::Warmup(number) => TABLE.wrapping_sub(1 + of_run(number) % TABLE),
+    }
+}
+
+/// Tasks in each table.
+const TABLE: usize = 72;
 
 /// How a prompt begins. Small models take it for what it is; a bare tag in brackets they try to explain.
 fn opening(tag: &str) -> String {
@@ -129,23 +209,45 @@ fn opening(tag: &str) -> String {
 }
 
 /// A cold prompt is new from its first character on; a cached one shares all but its tail with the case's others.
-fn needle_prompt(case: &CasePlan, series: &str, tag: String, ratio: CharsPerToken) -> Prompt {
-    let cached = case.regime == dyno_shared::workload::Regime::CachedPrefix;
-    let text_tag = if cached { tag::case_tag(series, &case.id) } else { tag.clone() };
+fn long_draft(case: &CasePlan, series: &str, tag: String, stream: u32, number: usize) -> Draft {
+    let cached = matches!(case.regime, Regime::CachedPrefix | Regime::DecodeAtDepth);
+    let (text_tag, again) = if cached {
+        (tag::case_tag(series, &case.id, stream), opening(&tag))
+    } else {
+        (tag.clone(), String::new())
+    };
     let seed = tag::seed_of(&text_tag);
-    let code = needle::code(seed);
-    let tail = format!("\n\n{}{}", opening(&tag), needle::QUESTION);
-    let head = opening(&text_tag);
-    let target = case.prompt_tokens.unwrap_or(0).saturating_sub(TEMPLATE_TOKENS);
-    let chars = ratio.chars(target).saturating_sub(tail.len() + head.len());
-    let text = format!("{head}{}{tail}", needle::haystack(seed, chars, &code));
-    Prompt { text, tag, expected: Expected::Code(code) }
+    let code = (case.workload == Workload::Needle).then(|| needle::code(seed));
+    let question = match case.workload {
+        // The tag once more, so that an answer that quotes the end of the prompt is seen to be of this run.
+        Workload::Needle => format!("{}{}", opening(&tag), needle::QUESTION),
+        Workload::Dialogue => format!("{again}{}", dialogue::OPENING),
+        _ => format!("{again}Leave the text above aside. {}", prose::prompt(number)),
+    };
+    let long = LongText {
+        opening: opening(&text_tag),
+        seed,
+        code: code.clone(),
+        tail: format!("\n\n{question}"),
+        target_tokens: case.depth_tokens.or(case.prompt_tokens).unwrap_or(0),
+        tail_counts: case.depth_tokens.is_none(),
+    };
+    let expected = code.map_or(Expected::Anything, Expected::Code);
+    Draft { tag, expected, message: Message::Long(long) }
+}
+
+/// What a later turn of a session asks, from 2 on, with its tag. `first` is the tag of the session's first turn.
+pub fn later_turn(first: &str, turn: u32) -> Prompt {
+    let tag = tag::turn_tag(first, turn);
+    let text = format!("{}{}", opening(&tag), dialogue::turn(turn));
+    Prompt { text, tag, expected: Expected::Anything }
 }
 
 /// Two texts of the kind that `needle` sends, the second longer, to measure [`CharsPerToken`] with.
 pub fn samples() -> [String; 2] {
-    let of =
-        |seed, chars| format!("{}{}", needle::haystack(seed, chars, &needle::code(seed)), needle::QUESTION);
+    let of = |seed, chars| {
+        format!("{}{}", needle::haystack(seed, chars, Some(&needle::code(seed))), needle::QUESTION)
+    };
     [of(1, 200), of(2, 2_400)]
 }
 
@@ -155,20 +257,31 @@ mod tests {
 
     use super::*;
 
-    const RATIO: CharsPerToken = CharsPerToken::USUAL;
+    fn prompt(case: &CasePlan, series: &str, take: Take, stream: u32) -> Prompt {
+        let lengths = Lengths { chars_per_token: CharsPerToken::USUAL, template_tokens: None };
+        draft(case, series, take, stream).about(lengths)
+    }
+
+    fn standard(id: &str) -> CasePlan {
+        suite::full(suite::Counts::default()).into_iter().find(|case| case.id == id).unwrap()
+    }
 
     fn shared_start(a: &str, b: &str) -> usize {
         a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count()
     }
 
     #[test]
-    fn no_two_sendings_share_a_prefix_and_every_one_begins_with_its_tag() {
-        for case in
-            suite::full(16, 2).iter().filter(|c| c.id.starts_with("cold") || c.prompt_tokens.is_none())
-        {
-            let takes =
-                (1..=16).map(Take::Run).chain((1..=3).map(Take::Warmup)).chain([Take::Repeat, Take::Prime]);
-            let prompts: Vec<Prompt> = takes.map(|take| prompt(case, "s", take, RATIO)).collect();
+    fn no_two_sendings_or_streams_share_a_prefix_and_every_one_begins_with_its_tag() {
+        let cached = |case: &CasePlan| matches!(case.regime, Regime::CachedPrefix | Regime::DecodeAtDepth);
+        for case in suite::full(suite::Counts::default()).iter().filter(|case| !cached(case)) {
+            let takes: Vec<Take> = (1..=6)
+                .flat_map(|number| [Take::Run(number), Take::Again(number)])
+                .chain([Take::Warmup(1), Take::Warmup(2), Take::Repeat, Take::Prime])
+                .collect();
+            let streams = 0..case.streams();
+            let sendings = takes.iter().flat_map(|take| streams.clone().map(|stream| (*take, stream)));
+            let prompts: Vec<Prompt> =
+                sendings.map(|(take, stream)| prompt(case, "s", take, stream)).collect();
             for (i, a) in prompts.iter().enumerate() {
                 assert!(a.text.starts_with(&format!("Run {}.", a.tag)));
                 for b in &prompts[..i] {
@@ -179,37 +292,60 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_runs_of_a_workload_ask_sixteen_things() {
-        for case in
-            suite::full(16, 2).iter().filter(|c| matches!(c.id.as_str(), "code" | "prose" | "structured"))
-        {
-            let bodies: BTreeSet<String> = (1..=16)
-                .map(|n| prompt(case, "s", Take::Run(n), RATIO).text)
-                .filter_map(|text| text.split_once("\n\n").map(|(_, body)| body.to_owned()))
-                .collect();
-            assert_eq!(bodies.len(), 16, "{}", case.id);
+    fn sixteen_runs_of_a_workload_ask_sixteen_things_and_so_do_the_streams_of_mixed_batches() {
+        let body = |prompt: Prompt| prompt.text.split_once("\n\n").map(|(_, body)| body.to_owned()).unwrap();
+        for id in ["code", "prose", "structured"] {
+            let case = standard(id);
+            let bodies: BTreeSet<String> =
+                (1..=16).map(|n| body(prompt(&case, "s", Take::Run(n), 0))).collect();
+            assert_eq!(bodies.len(), 16, "{id}");
+        }
+        let case = standard("mixed8");
+        let bodies: BTreeSet<String> = (1..=8)
+            .flat_map(|n| (0..8).map(move |stream| (n, stream)))
+            .map(|(n, stream)| body(prompt(&case, "s", Take::Run(n), stream)))
+            .collect();
+        assert_eq!(bodies.len(), 64);
+        let expects_list =
+            |stream| matches!(prompt(&case, "s", Take::Run(1), stream).expected, Expected::List { .. });
+        assert_eq!([0, 1, 2, 3, 4, 5].map(expects_list), [false, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn cached_runs_and_those_at_depth_share_all_but_their_tail() {
+        for id in ["cached_prefix_2k", "decode_at_depth_2k"] {
+            let case = standard(id);
+            let prime = prompt(&case, "s", Take::Prime, 0);
+            let first = prompt(&case, "s", Take::Run(1), 0);
+            let shared = shared_start(&prime.text, &first.text);
+            assert!(shared as f64 > 0.9 * first.text.len() as f64, "{shared} of {}", first.text.len());
+            assert_ne!(prime.text, first.text);
+            let other = prompt(&case, "t", Take::Run(1), 0);
+            assert!(shared_start(&first.text, &other.text) < 10, "another series shares nothing");
         }
     }
 
     #[test]
-    fn cached_runs_share_all_but_their_tail() {
-        let case = suite::full(16, 2).into_iter().find(|c| c.id == "cached_prefix_2k").unwrap();
-        let prime = prompt(&case, "s", Take::Prime, RATIO);
-        let first = prompt(&case, "s", Take::Run(1), RATIO);
-        let shared = shared_start(&prime.text, &first.text);
-        assert!(shared as f64 > 0.9 * first.text.len() as f64, "{shared} of {}", first.text.len());
-        assert_ne!(prime.text, first.text);
-        assert_eq!(prime.text.len(), first.text.len());
-        let other = prompt(&case, "t", Take::Run(1), RATIO);
-        assert!(shared_start(&first.text, &other.text) < 10, "another series shares nothing");
+    fn the_context_of_a_case_at_depth_is_as_deep_as_its_name_says() {
+        let text = prompt(&standard("decode_at_depth_8k"), "s", Take::Run(1), 0).text;
+        let context = text.find("\n\nRun ").unwrap();
+        assert!((context as f64 / 5.0 - 8_000.0).abs() < 60.0, "{context}");
     }
 
     #[test]
     fn a_long_prompt_is_as_long_as_the_ratio_says() {
-        let case = suite::full(16, 2).into_iter().find(|c| c.id == "cold_prefill_8k").unwrap();
-        let chars = prompt(&case, "s", Take::Run(1), RATIO).text.len();
+        let chars = prompt(&standard("cold_prefill_8k"), "s", Take::Run(1), 0).text.len();
         let tokens = chars as f64 / 5.0;
         assert!((tokens - 8_000.0).abs() < 60.0, "{tokens}");
+    }
+
+    #[test]
+    fn the_turns_of_a_session_have_tags_of_their_own() {
+        let first = prompt(&standard("session4"), "s", Take::Run(1), 2).tag;
+        let turns = [2, 3, 4].map(|turn| later_turn(&first, turn));
+        assert!(turns.iter().all(|turn| turn.text.starts_with(&format!("Run {}.", turn.tag))));
+        assert_ne!(turns[0].text, turns[1].text);
+        assert_ne!(turns[0].tag, first);
     }
 
     #[test]

@@ -53,27 +53,31 @@ const LINKS: [&str; 8] = [
     " above the ",
 ];
 
-/// A text of about `chars` characters that holds the sentence with `code` somewhere in its middle part.
-pub(super) fn haystack(seed: u64, chars: usize, code: &str) -> String {
+/// A text of about `chars` characters, which ends in a space. Where there is a `code`, a sentence with it stands
+/// somewhere in its middle part.
+pub(super) fn haystack(seed: u64, chars: usize, code: Option<&str>) -> String {
     let mut words = Words(Rng::new(seed));
     let needle_at = (0.2 + 0.6 * words.0.next_f64()) * chars as f64;
     let mut text = String::with_capacity(chars + 100);
-    let mut hidden = false;
+    let mut to_hide = code;
     while text.len() < chars {
-        if !hidden && text.len() as f64 >= needle_at {
-            text.push_str("The access code is ");
-            text.push_str(code);
-            text.push_str(". ");
-            hidden = true;
+        if text.len() as f64 >= needle_at
+            && let Some(code) = to_hide.take()
+        {
+            hide(&mut text, code);
         }
         words.sentence(&mut text);
     }
-    if !hidden {
-        text.push_str("The access code is ");
-        text.push_str(code);
-        text.push_str(". ");
+    if let Some(code) = to_hide {
+        hide(&mut text, code);
     }
     text
+}
+
+fn hide(text: &mut String, code: &str) {
+    text.push_str("The access code is ");
+    text.push_str(code);
+    text.push_str(". ");
 }
 
 /// The question at the end.
@@ -126,7 +130,7 @@ mod tests {
     fn the_text_has_the_length_asked_for_and_holds_the_code_once() {
         for chars in [100, 5_000, 150_000] {
             let code = code(7);
-            let text = haystack(7, chars, &code);
+            let text = haystack(7, chars, Some(&code));
             assert!(text.len() >= chars && text.len() < chars + 150, "{} for {chars}", text.len());
             assert_eq!(text.matches(&code).count(), 1);
         }
@@ -134,8 +138,8 @@ mod tests {
 
     #[test]
     fn the_seed_decides_every_word_and_nothing_else_does() {
-        assert_eq!(haystack(1, 2_000, "AB-1"), haystack(1, 2_000, "AB-1"));
-        let (a, b) = (haystack(1, 2_000, "AB-1"), haystack(2, 2_000, "AB-1"));
+        assert_eq!(haystack(1, 2_000, Some("AB-1")), haystack(1, 2_000, Some("AB-1")));
+        let (a, b) = (haystack(1, 2_000, None), haystack(2, 2_000, None));
         let shared = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count();
         assert!(shared < 40, "two texts share a beginning of {shared} characters");
         assert_ne!(code(1), code(2));
@@ -143,6 +147,6 @@ mod tests {
 
     #[test]
     fn the_words_have_no_secrets_in_them() {
-        assert_eq!(dyno_shared::privacy::find_secret(&haystack(3, 20_000, &code(3))), None);
+        assert_eq!(dyno_shared::privacy::find_secret(&haystack(3, 20_000, Some(&code(3)))), None);
     }
 }

@@ -10,6 +10,9 @@ const LENGTH: usize = 10;
 pub enum Take {
     /// A recorded run, from 1.
     Run(u32),
+    /// A recorded run that was in flight when the measurement broke off, made again with bytes of its own: an engine
+    /// may have seen those of the first attempt.
+    Again(u32),
     /// An unrecorded one, from 1.
     Warmup(u32),
     /// One of the three sendings of the first prompt, all with one tag: whether the answers are the same.
@@ -19,9 +22,18 @@ pub enum Take {
 }
 
 impl Take {
+    /// The number of a recorded run.
+    pub const fn recorded(self) -> Option<u32> {
+        match self {
+            Self::Run(number) | Self::Again(number) => Some(number),
+            Self::Warmup(_) | Self::Repeat | Self::Prime => None,
+        }
+    }
+
     fn word(self) -> String {
         match self {
             Self::Run(number) => number.to_string(),
+            Self::Again(number) => format!("{number} again"),
             Self::Warmup(number) => format!("warm-up {number}"),
             Self::Repeat => "repeat".to_owned(),
             Self::Prime => "prime".to_owned(),
@@ -29,14 +41,26 @@ impl Take {
     }
 }
 
-/// The tag of one sending.
-pub fn run_tag(series: &str, case: &str, take: Take) -> String {
-    hash(&[series, case, &take.word()])
+/// The tag of one stream of one sending; streams are numbered from 0.
+pub fn run_tag(series: &str, case: &str, take: Take, stream: u32) -> String {
+    let word = take.word();
+    match stream {
+        0 => hash(&[series, case, &word]),
+        _ => hash(&[series, case, &word, &stream.to_string()]),
+    }
 }
 
-/// The tag of what all runs of a case share: the prefix of a cached case.
-pub fn case_tag(series: &str, case: &str) -> String {
-    hash(&[series, case, "prefix"])
+/// The tag of what all runs of a case's stream share: the prefix of a cached case.
+pub fn case_tag(series: &str, case: &str, stream: u32) -> String {
+    match stream {
+        0 => hash(&[series, case, "prefix"]),
+        _ => hash(&[series, case, "prefix", &stream.to_string()]),
+    }
+}
+
+/// The tag of a later turn of a session, whose first turn has the tag `first`.
+pub fn turn_tag(first: &str, turn: u32) -> String {
+    hash(&[first, "turn", &turn.to_string()])
 }
 
 /// The generator seed that a tag stands for.
@@ -58,24 +82,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_has_the_same_tag_in_the_same_series_and_no_other_run_has_it() {
-        assert_eq!(run_tag("s", "code", Take::Run(5)), run_tag("s", "code", Take::Run(5)));
+    fn a_run_has_the_same_tag_in_the_same_series_and_no_other_run_or_stream_has_it() {
+        assert_eq!(run_tag("s", "code", Take::Run(5), 3), run_tag("s", "code", Take::Run(5), 3));
         let mut tags = BTreeSet::new();
         for series in ["s", "t"] {
             for case in ["code", "prose"] {
-                for number in 1..=100 {
-                    assert!(tags.insert(run_tag(series, case, Take::Run(number))));
-                    assert!(tags.insert(run_tag(series, case, Take::Warmup(number))));
+                for stream in 0..5 {
+                    for number in 1..=30 {
+                        for take in [Take::Run(number), Take::Again(number), Take::Warmup(number)] {
+                            let tag = run_tag(series, case, take, stream);
+                            assert!(tags.insert(turn_tag(&tag, 2)));
+                            assert!(tags.insert(tag));
+                        }
+                    }
+                    assert!(tags.insert(run_tag(series, case, Take::Repeat, stream)));
+                    assert!(tags.insert(run_tag(series, case, Take::Prime, stream)));
+                    assert!(tags.insert(case_tag(series, case, stream)));
                 }
-                assert!(tags.insert(run_tag(series, case, Take::Repeat)));
-                assert!(tags.insert(run_tag(series, case, Take::Prime)));
-                assert!(tags.insert(case_tag(series, case)));
             }
         }
     }
 
     #[test]
     fn names_that_run_together_are_still_told_apart() {
-        assert_ne!(run_tag("a", "bc", Take::Run(1)), run_tag("ab", "c", Take::Run(1)));
+        assert_ne!(run_tag("a", "bc", Take::Run(1), 0), run_tag("ab", "c", Take::Run(1), 0));
     }
 }

@@ -5,6 +5,7 @@ use dyno_shared::format::significant;
 
 use super::RunArgs;
 use crate::exit::Failure;
+use crate::workload::suite::Counts;
 use crate::workload::{CasePlan, suite};
 
 /// The cases to measure, and what was left out and why.
@@ -16,13 +17,16 @@ pub(super) struct Choice {
 
 /// The cases that were asked for.
 pub(super) fn asked(args: &RunArgs) -> Result<Vec<CasePlan>, Failure> {
-    let (runs, warmups) = if args.quick { (5, 1) } else { (16, 2) };
-    let (runs, warmups) = (args.runs.unwrap_or(runs), args.warmups.unwrap_or(warmups));
+    let usual = if args.quick { Counts::QUICK } else { Counts::default() };
+    let counts = Counts {
+        runs: args.runs.unwrap_or(usual.runs),
+        batches: args.runs.unwrap_or(usual.batches),
+        warmups: args.warmups.unwrap_or(usual.warmups),
+    };
     if args.cases.is_empty() {
-        return Ok(if args.quick { suite::quick(runs, warmups) } else { suite::full(runs, warmups) });
+        return Ok(if args.quick { suite::quick(counts) } else { suite::full(counts) });
     }
-    let known: Vec<CasePlan> =
-        suite::full(runs, warmups).into_iter().chain(suite::quick(runs, warmups)).collect();
+    let known: Vec<CasePlan> = [suite::full(counts), suite::quick(counts), suite::extra(counts)].concat();
     for name in &args.cases {
         if !known.iter().any(|case| case.id == *name) {
             let names: Vec<&str> = known.iter().map(|case| case.id.as_str()).collect();
@@ -74,15 +78,17 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_left_out_and_said() {
         let choice = choose(&parse(""), Some(8_192)).unwrap();
-        assert_eq!(choice.cases.len(), 8);
+        assert_eq!(choice.cases.len(), 16);
         assert_eq!(
             choice.notes,
             [
                 "left out: cold_prefill_32k needs a context of 32,368 tokens, the engine has 8,192",
                 "left out: cached_prefix_32k needs a context of 32,368 tokens, the engine has 8,192",
+                "left out: decode_at_depth_8k needs a context of 8,528 tokens, the engine has 8,192",
+                "left out: decode_at_depth_32k needs a context of 32,768 tokens, the engine has 8,192",
             ]
         );
-        assert_eq!(names("", None).len(), 10, "an unknown context leaves nothing out");
+        assert_eq!(names("", None).len(), 20, "an unknown context leaves nothing out");
         assert!(choose(&parse("--cases cold_prefill_8k"), Some(2_048)).is_err());
     }
 

@@ -83,8 +83,9 @@ mod tests {
         let plan = Plan {
             series: "s".into(),
             seed: 42,
-            cases: crate::workload::suite::quick(5, 1),
+            cases: crate::workload::suite::quick(crate::workload::suite::Counts::QUICK),
             chars_per_token: CharsPerToken::USUAL,
+            template_tokens: None,
             unexpected_script: None,
             keep_output: false,
         };
