@@ -1,6 +1,7 @@
 //! Prometheus text exposition → samples. Pure and total: a line that is not one is left out and counted.
 //!
-//! Reads format 0.0.4 and what `OpenMetrics` adds to a line (timestamps and exemplars, both ignored).
+//! Reads format 0.0.4, what `OpenMetrics` 1.0 adds to a line (timestamps and exemplars, both ignored) and the quoted
+//! names of Prometheus 3 (`{"a.name", label="x"} 1`).
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,13 @@ pub struct Samples {
     pub malformed: usize,
 }
 
+impl Sample {
+    /// A label's value.
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.labels.iter().find(|(label, _)| label == name).map(|(_, value)| value.as_str())
+    }
+}
+
 impl Samples {
     /// Reads an exposition. Never fails: what cannot be read is counted in [`Samples::malformed`].
     pub fn parse(text: &str) -> Self {
@@ -39,10 +47,26 @@ impl Samples {
 
     /// The sum over every label set of this name; `None` where the name is missing or any value is not finite.
     pub fn sum(&self, name: &str) -> Option<f64> {
-        let mut values = self.samples.iter().filter(|sample| sample.name == name).map(|sample| sample.value);
+        self.sum_where(name, |_| true)
+    }
+
+    /// The sum over the samples of this name that pass; `None` where there is none or any value is not finite.
+    pub fn sum_where(&self, name: &str, passes: impl Fn(&Sample) -> bool) -> Option<f64> {
+        let of_name = self.samples.iter().filter(|sample| sample.name == name && passes(sample));
+        let mut values = of_name.map(|sample| sample.value);
         let first = values.next()?;
         let sum = values.fold(first, |sum, value| sum + value);
         sum.is_finite().then_some(sum)
+    }
+
+    /// A counter over every label set. One below zero is none.
+    pub fn counter(&self, name: &str) -> Option<f64> {
+        self.sum(name).filter(|count| *count >= 0.0)
+    }
+
+    /// The first sample of this name, for gauges whose labels are what they tell.
+    pub fn first(&self, name: &str) -> Option<&Sample> {
+        self.samples.iter().find(|sample| sample.name == name)
     }
 
     /// When each counter began: its `_created` gauge, by name and labels. A gauge of such a name that belongs to no
@@ -85,34 +109,65 @@ pub fn counter_delta(before: Option<f64>, after: Option<f64>) -> Delta {
 fn sample(line: &str) -> Option<Sample> {
     let name_end = line.find(|c: char| c == '{' || c.is_whitespace())?;
     let (name, rest) = line.split_at(name_end);
-    if !is_name(name) {
-        return None;
-    }
     let rest = rest.trim_start();
-    let (labels, rest) = match rest.strip_prefix('{') {
+    let (quoted_name, labels, rest) = match rest.strip_prefix('{') {
         Some(inside) => labels(inside)?,
-        None => (Vec::new(), rest),
+        None => (None, Vec::new(), rest),
     };
-    let value = rest.split_whitespace().next()?.parse().ok()?;
-    Some(Sample { name: name.to_owned(), labels, value })
+    let name = match quoted_name {
+        Some(quoted) if name.is_empty() => quoted,
+        None if is_name(name) => name.to_owned(),
+        _ => return None,
+    };
+    let mut words = rest.split_whitespace();
+    let value = words.next()?.parse().ok()?;
+    // A timestamp may follow, and an exemplar; both are ignored, but nothing else may stand there.
+    let after = match words.next() {
+        Some(word) if word != "#" => {
+            word.parse::<f64>().ok()?;
+            words.next()
+        }
+        other => other,
+    };
+    after.is_none_or(|word| word == "#").then_some(Sample { name, labels, value })
 }
 
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'))
 }
 
-/// The labels after `{`, and what follows the closing brace.
-fn labels(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
-    let mut labels = Vec::new();
+type Labels<'a> = (Option<String>, Vec<(String, String)>, &'a str);
+
+/// What stands after `{`: a quoted name of the metric, the labels, and what follows the closing brace.
+fn labels(mut rest: &str) -> Option<Labels<'_>> {
+    let (mut metric, mut labels) = (None, Vec::new());
     loop {
         rest = rest.trim_start_matches([' ', '\t', ',']);
         if let Some(after) = rest.strip_prefix('}') {
-            return Some((labels, after));
+            return Some((metric, labels, after));
         }
-        let (name, value) = rest.split_once('=')?;
-        let (value, after) = quoted(value.trim_start().strip_prefix('"')?)?;
-        labels.push((name.trim().to_owned(), value));
-        rest = after;
+        let (name, after) = match rest.strip_prefix('"') {
+            Some(inside) => {
+                let (name, after) = quoted(inside)?;
+                (name, after.trim_start())
+            }
+            None => {
+                let (name, _) = rest.split_once('=')?;
+                (name.trim().to_owned(), rest.get(name.len()..)?)
+            }
+        };
+        match after.strip_prefix('=') {
+            Some(value) => {
+                let (value, after) = quoted(value.trim_start().strip_prefix('"')?)?;
+                labels.push((name, value));
+                rest = after;
+            }
+            None if metric.is_none() && labels.is_empty() => {
+                metric = Some(name);
+                rest = after;
+            }
+            None => return None,
+        }
     }
 }
 
@@ -125,7 +180,9 @@ fn quoted(text: &str) -> Option<(String, &str)> {
             '"' => return Some((value, text.get(at + 1..)?)),
             '\\' => match chars.next()?.1 {
                 'n' => value.push('\n'),
-                other => value.push(other),
+                quoted @ ('\\' | '"') => value.push(quoted),
+                // No escape of the format: a path that nobody escaped.
+                other => value.extend(['\\', other]),
             },
             other => value.push(other),
         }
@@ -160,6 +217,28 @@ mod tests {
     fn what_is_no_sample_is_counted_and_the_rest_is_read() {
         let parsed = Samples::parse("<html>\nname\nname{a=\"b\nname{a=b} 1\ngood 1\nname x\n");
         assert_eq!((parsed.samples.len(), parsed.malformed), (1, 5));
+    }
+
+    #[test]
+    fn names_of_any_letters_and_labels_that_nobody_escaped_are_read() {
+        let parsed = Samples::parse(
+            "{\"a.b-c\",\"a label\"=\"x, y}\"} 2 1700000000.5 # {t=\"1\"} 3 4\np{d=\"C:\\models\"} 1\n# EOF\n",
+        );
+        assert_eq!(parsed.malformed, 0);
+        assert_eq!((parsed.sum("a.b-c"), parsed.samples[0].label("a label")), (Some(2.0), Some("x, y}")));
+        assert_eq!(parsed.first("p").and_then(|sample| sample.label("d")), Some("C:\\models"));
+        let odd = Samples::parse("a 1 b\na 1 2 3\na{\"b\"} 1\n{\"b\" 1\n{} 1\n");
+        assert_eq!((odd.samples.len(), odd.malformed), (0, 5));
+    }
+
+    #[test]
+    fn a_counter_below_zero_is_none_and_a_birth_belongs_to_a_counter() {
+        let parsed = Samples::parse(
+            "up_total{m=\"a\"} 3\nup_created{m=\"a\"} 10\nh_count 1\nh_created 11\nmodel_created 12\nlow_total -1\n",
+        );
+        assert_eq!((parsed.counter("up_total"), parsed.counter("low_total")), (Some(3.0), None));
+        let births: Vec<String> = parsed.births().into_values().collect();
+        assert_eq!(births, ["11", "10"], "`model_created` counts nothing");
     }
 
     #[test]

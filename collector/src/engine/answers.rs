@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use super::{ENGINES, EndpointError, Engine, generic};
+use super::{ENGINES, EndpointError, Engine, Loaded, generic};
 use crate::transport::{Target, Timeouts, get_json, get_text, post_json};
 
 /// The list of models: what every engine here has, and what is asked first.
@@ -30,6 +30,11 @@ impl Route {
     /// A route that is read by GET.
     pub const fn get(path: &'static str) -> Self {
         Self { path, body: None }
+    }
+
+    /// A route that is read by POST.
+    pub const fn post(path: &'static str, body: fn(&str) -> Value) -> Self {
+        Self { path, body: Some(body) }
     }
 }
 
@@ -88,6 +93,13 @@ impl Answers {
                 self.put(path, text);
             }
         }
+    }
+
+    /// The models in memory, by an engine that tells.
+    pub async fn loaded(&mut self, target: &Target, engine: &Engine) -> Vec<String> {
+        let Some(Loaded { route, names }) = engine.loaded else { return Vec::new() };
+        self.ask(target, &[Route::get(route)], "").await;
+        names(self)
     }
 
     /// Everything that the engine, once known, is read by. `model` is the one that is measured.

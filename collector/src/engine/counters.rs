@@ -21,7 +21,6 @@ pub(super) enum Counting {
         read: fn(&Samples) -> EngineCounters,
     },
     /// A JSON document.
-    #[expect(dead_code, reason = "the engines that have one follow")]
     Json {
         /// Its route.
         route: &'static str,

@@ -20,6 +20,7 @@ pub(super) const ENGINE: Engine = Engine {
     optional: Optional::USUAL,
     probes: &[],
     recognise: |_| true,
+    loaded: None,
     routes: &[Route::get("/version")],
     describe,
     counting: None,
@@ -28,6 +29,7 @@ pub(super) const ENGINE: Engine = Engine {
         route: "/tokenize",
         body: |model, text| json!({ "model": model, "prompt": text }),
     }),
+    flags: &[],
 };
 
 fn describe(answers: &Answers, entry: &Value) -> Description {

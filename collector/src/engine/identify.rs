@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::answers::{look, recognise};
 use super::{Description, Engine};
+use crate::endpoint::Dialect;
 use crate::transport::{CallError, Target, post_json};
 
 /// One model that is served.
@@ -24,6 +25,8 @@ pub struct ModelInfo {
 pub struct Identified {
     /// How to talk to it.
     pub engine: &'static Engine,
+    /// How it is asked: the engine's own way, unless somebody chose another.
+    pub dialect: Dialect,
     /// Name, version and commit, for the shard.
     pub system: system::Engine,
     /// The name to ask for the model by.
@@ -36,6 +39,8 @@ pub struct Identified {
     pub context_limit_tokens: Option<u64>,
     /// Requests that run at once.
     pub total_slots: Option<u32>,
+    /// How the model is spread over accelerators, as far as the engine says.
+    pub topology: system::Topology,
     /// What the engine says that it runs.
     pub effective: BTreeMap<String, Sourced>,
     /// Whether the engine's counters were there and understood.
@@ -122,14 +127,15 @@ pub async fn identify(target: &Target, model: Option<&str>) -> Result<Identified
     let models = served(answers.models()).ok_or_else(|| {
         EndpointError::NotAnEngine(format!("{}/v1/models has no list `data`", target.url()))
     })?;
-    let chosen = choose(target, &models, model)?;
     let engine = recognise(&answers);
+    let loaded = if model.is_none() { answers.loaded(target, engine).await } else { Vec::new() };
+    let chosen = choose(target, &models, &loaded, model)?;
     answers.read(target, engine, &chosen.id).await;
     let entry = answers.models()["data"]
         .as_array()
         .and_then(|all| all.iter().find(|entry| entry["id"] == chosen.id.as_str()))
         .unwrap_or(&Value::Null);
-    let Description { system, model, context_limit_tokens, total_slots, effective, mut warnings } =
+    let Description { system, model, context_limit_tokens, total_slots, topology, effective, mut warnings } =
         (engine.describe)(&answers, entry);
     let has_metrics = engine
         .counting
@@ -144,11 +150,13 @@ pub async fn identify(target: &Target, model: Option<&str>) -> Result<Identified
     }
     Ok(Identified {
         engine,
+        dialect: engine.dialect,
         system,
         model_id: chosen.id.clone(),
         model,
         context_limit_tokens,
         total_slots,
+        topology,
         effective,
         has_metrics,
         has_tokenizer,
@@ -184,16 +192,21 @@ fn names(models: &[String]) -> String {
 pub(super) fn served(models: &Value) -> Option<Vec<ModelInfo>> {
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let info = |entry: &Value| {
-        let aliases = entry["aliases"].as_array().into_iter().flatten().filter_map(text).collect();
         // What has no name cannot be asked for.
-        Some(ModelInfo { id: text(&entry["id"]).filter(|id| !plain(id).trim().is_empty())?, aliases })
+        let id = text(&entry["id"]).filter(|id| !plain(id).trim().is_empty())?;
+        // Ollama takes a name without its tag for that.
+        let untagged = id.strip_suffix(":latest").map(ToOwned::to_owned);
+        let aliases = entry["aliases"].as_array().into_iter().flatten().filter_map(text);
+        Some(ModelInfo { aliases: aliases.chain(untagged).collect(), id })
     };
     Some(models["data"].as_array()?.iter().filter_map(info).collect())
 }
 
+/// The model that is wanted; else the only one, or the only one that is in memory.
 fn choose<'a>(
     target: &Target,
     models: &'a [ModelInfo],
+    loaded: &[String],
     wanted: Option<&str>,
 ) -> Result<&'a ModelInfo, EndpointError> {
     let url = target.url().to_owned();
@@ -201,7 +214,13 @@ fn choose<'a>(
     match (wanted, models) {
         (_, []) => Err(EndpointError::NoModel { url }),
         (None, [only]) => Ok(only),
-        (None, _) => Err(EndpointError::SeveralModels { url, models: names() }),
+        (None, _) => {
+            let mut in_memory = models.iter().filter(|model| loaded.contains(&model.id));
+            match (in_memory.next(), in_memory.next()) {
+                (Some(only), None) => Ok(only),
+                _ => Err(EndpointError::SeveralModels { url, models: names() }),
+            }
+        }
         // llama-server takes any name in silence, so the list decides.
         (Some(wanted), _) => models
             .iter()
@@ -227,19 +246,19 @@ mod tests {
 
     #[test]
     fn one_model_is_taken_and_several_must_be_chosen_from() {
-        assert_eq!(choose(&target(), &list(&["a"]), None).unwrap().id, "a");
+        assert_eq!(choose(&target(), &list(&["a"]), &[], None).unwrap().id, "a");
         let two = list(&["a", "b"]);
-        assert_eq!(choose(&target(), &two, Some("b")).unwrap().id, "b");
-        assert_eq!(choose(&target(), &two, Some("other")).unwrap().id, "a");
+        assert_eq!(choose(&target(), &two, &[], Some("b")).unwrap().id, "b");
+        assert_eq!(choose(&target(), &two, &[], Some("other")).unwrap().id, "a");
         for (models, wanted, words) in [
             (&two[..], None, "--model: a, b"),
             (&two[..], Some("c"), "does not serve the model `c`"),
             (&two[..1], Some("c"), "--model takes a"),
         ] {
-            let error = choose(&target(), models, wanted).unwrap_err();
+            let error = choose(&target(), models, &[], wanted).unwrap_err();
             assert!(error.is_usage() && error.to_string().contains(words), "{error}");
         }
-        let none = choose(&target(), &[], None).unwrap_err();
+        let none = choose(&target(), &[], &[], None).unwrap_err();
         assert!(!none.is_usage() && none.to_string().contains("load one"));
     }
 }

@@ -1,4 +1,6 @@
 //! llama.cpp's `llama-server`.
+//!
+//! Tested on what llama-server b11434 answered when it was recorded.
 
 use dyno_shared::submission::EngineCounters;
 use dyno_shared::system::{Engine as SystemEngine, Model, Setting};
@@ -7,7 +9,10 @@ use serde_json::{Value, json};
 
 use super::answers::{Answers, Route};
 use super::counters::Counting;
-use super::effective::{CONTEXT_LIMIT_TOKENS, MAX_RUNNING_REQUESTS, SPECULATIVE};
+use super::effective::{
+    CONTEXT_LIMIT_TOKENS, Effective, Flag, MAX_RUNNING_REQUESTS, Meaning, Requested, SPECULATIVE, as_number,
+    told,
+};
 use super::{Description, Engine, Tokenize, file_name, gguf_name, published_name, small};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
@@ -23,6 +28,7 @@ pub(super) const ENGINE: Engine = Engine {
     recognise: |answers| {
         answers.owned_by("llamacpp") || answers.json("/props")["default_generation_settings"].is_object()
     },
+    loaded: None,
     routes: &[Route::get("/props"), Route::get("/slots"), Route::get("/metrics")],
     describe,
     counting: Some(Counting::Prometheus {
@@ -30,11 +36,46 @@ pub(super) const ENGINE: Engine = Engine {
         read: |samples| counts_under("llamacpp", samples),
     }),
     tokenize: Some(Tokenize { route: "/tokenize", body: |_, text| json!({ "content": text }) }),
+    flags: &[
+        Flag {
+            names: &["ctx-size", "c"],
+            key: CONTEXT_LIMIT_TOKENS,
+            means: Meaning::OneOf(context_of_a_slot),
+        },
+        Flag {
+            names: &["parallel", "np"],
+            key: MAX_RUNNING_REQUESTS,
+            means: Meaning::OneOf(unless_automatic),
+        },
+        Flag { names: &["spec-type"], key: SPECULATIVE, means: Meaning::Same },
+        Flag { names: &["model-draft", "md", "hf-repo-draft", "hfd"], key: SPECULATIVE, means: Meaning::On },
+    ],
 };
+
+/// The context is shared out among the slots, in steps of 256 tokens, unless the slots share one cache.
+fn context_of_a_slot(asked: &Setting, with: &Requested, effective: &Effective) -> Vec<Setting> {
+    const STEP: f64 = 256.0;
+    // 0 takes what the model was trained for.
+    let Some(context) = as_number(asked).filter(|tokens| *tokens > 0.0) else { return Vec::new() };
+    let slots = ["parallel", "np"]
+        .iter()
+        .find_map(|flag| with.get(*flag).and_then(as_number))
+        .or_else(|| told(effective, MAX_RUNNING_REQUESTS))
+        .filter(|slots| *slots >= 1.0)
+        .unwrap_or(1.0);
+    let up = |tokens: f64| Setting::Number((tokens / STEP).ceil() * STEP);
+    let (share, all) = (up(context / slots), up(context));
+    if share == all { vec![all] } else { vec![share, all] }
+}
+
+/// −1 lets the server choose.
+fn unless_automatic(asked: &Setting, _: &Requested, _: &Effective) -> Vec<Setting> {
+    as_number(asked).filter(|slots| *slots >= 1.0).map(Setting::Number).into_iter().collect()
+}
 
 /// Counters as llama.cpp names them, under any prefix; the simulated engine has the same ones.
 pub(super) fn counts_under(prefix: &str, samples: &Samples) -> EngineCounters {
-    let total = |name: &str| samples.sum(&format!("{prefix}:{name}"));
+    let total = |name: &str| samples.counter(&format!("{prefix}:{name}"));
     EngineCounters {
         prompt_tokens: total("prompt_tokens_total"),
         cached_tokens: total("prompt_tokens_cached_total"),

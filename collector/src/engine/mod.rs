@@ -4,12 +4,20 @@ mod answers;
 mod counters;
 mod discover;
 pub mod effective;
+mod free_token;
 mod generic;
 mod gguf_name;
 mod identify;
 mod llama_cpp;
+mod lm_studio;
+pub mod log_lines;
+mod mistral_rs;
+mod ollama;
 mod ready;
+mod sglang;
 mod simulated;
+mod tensorrt_llm;
+mod vllm;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +28,7 @@ use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 use answers::{Answers, Route};
 use counters::Counting;
+use effective::Flag;
 
 pub use counters::{CounterDelta, Snapshot, counters};
 pub use discover::{Found, USUAL_PORTS, discover};
@@ -27,7 +36,18 @@ pub use identify::{EndpointError, Identified, ModelInfo, count_tokens, identify}
 pub use ready::wait_ready;
 
 /// Every engine that is known, in the order in which they are asked whether it is them. The last takes all.
-pub const ENGINES: [&Engine; 3] = [&simulated::ENGINE, &llama_cpp::ENGINE, &generic::ENGINE];
+pub const ENGINES: [&Engine; 10] = [
+    &simulated::ENGINE,
+    &llama_cpp::ENGINE,
+    &vllm::ENGINE,
+    &sglang::ENGINE,
+    &free_token::ENGINE,
+    &tensorrt_llm::ENGINE,
+    &ollama::ENGINE,
+    &lm_studio::ENGINE,
+    &mistral_rs::ENGINE,
+    &generic::ENGINE,
+];
 
 /// How one engine is found, recognised, asked and read.
 #[derive(Debug)]
@@ -46,6 +66,8 @@ pub struct Engine {
     probes: &'static [&'static str],
     /// Whether these answers are its. The list of models is always among them, the probes only where it did not tell.
     recognise: fn(&Answers) -> bool,
+    /// Where it says which of its models are in memory; `None` where all that it lists are.
+    loaded: Option<Loaded>,
     /// Routes that are read once it is recognised.
     routes: &'static [Route],
     /// What its answers say of itself and of one model, by the model's entry in the list.
@@ -54,6 +76,18 @@ pub struct Engine {
     counting: Option<Counting>,
     /// How its tokeniser is asked; `None` where it has none that can be.
     tokenize: Option<Tokenize>,
+    /// The launch flags that show in what it answers.
+    flags: &'static [Flag],
+}
+
+/// How it is known which models are in memory. Where several are served and none was chosen, the only one that is in
+/// memory is measured.
+#[derive(Debug, Clone, Copy)]
+struct Loaded {
+    /// The route that tells.
+    route: &'static str,
+    /// The names of those that can chat.
+    names: fn(&Answers) -> Vec<String>,
 }
 
 /// A route that counts tokens: it answers with `count` or with the list `tokens`.
@@ -71,6 +105,7 @@ struct Description {
     model: system::Model,
     context_limit_tokens: Option<u64>,
     total_slots: Option<u32>,
+    topology: system::Topology,
     effective: BTreeMap<String, Sourced>,
     warnings: Vec<String>,
 }
@@ -79,6 +114,13 @@ impl Description {
     /// Notes a value in effect and where it was read.
     fn effective(&mut self, key: &str, value: Setting, source: &str) {
         self.effective.insert(key.to_owned(), Sourced { value, source: source.to_owned() });
+    }
+
+    /// Notes words where there are some.
+    fn effective_words(&mut self, key: &str, value: Option<String>, source: &str) {
+        if let Some(words) = value {
+            self.effective(key, Setting::Text(words), source);
+        }
     }
 
     /// Notes a number where there is one.

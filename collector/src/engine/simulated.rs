@@ -25,6 +25,7 @@ pub(super) const ENGINE: Engine = Engine {
     optional: Optional { cache_prompt: true, ..Optional::USUAL },
     probes: &[],
     recognise: |answers| answers.models()["simulated"] == true || answers.owned_by(ENGINE.name),
+    loaded: None,
     routes: &[Route::get(TRUTH), Route::get("/metrics")],
     describe,
     counting: Some(Counting::Prometheus {
@@ -32,6 +33,7 @@ pub(super) const ENGINE: Engine = Engine {
         read: |samples| llama_cpp::counts_under("dyno_sim", samples),
     }),
     tokenize: Some(Tokenize { route: "/tokenize", body: |_, text| json!({ "content": text }) }),
+    flags: &[],
 };
 
 fn describe(answers: &Answers, entry: &Value) -> Description {
