@@ -21,5 +21,6 @@ pub mod stop;
 pub mod stream;
 pub mod system;
 pub mod talk;
+pub mod telemetry;
 pub mod transport;
 pub mod workload;
