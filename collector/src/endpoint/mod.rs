@@ -38,6 +38,11 @@ impl Dialect {
         }
     }
 
+    /// The dialect that is spoken on a route; OpenAI's on every one that is nobody's.
+    pub fn on(path: &str) -> Self {
+        Self::ALL.into_iter().find(|dialect| dialect.path() == path).unwrap_or_default()
+    }
+
     /// The body that asks for this chat.
     pub fn body(self, request: &ChatRequest) -> Bytes {
         match self {

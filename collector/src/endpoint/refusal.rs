@@ -54,7 +54,7 @@ pub fn remedy(status: u16, said: &str) -> Option<String> {
         404 if lower.contains("model") => "Name one of the models that GET /v1/models lists with --model",
         404 => {
             "There is no such route here: --url must be the root of an OpenAI-compatible server, such as \
-             http://127.0.0.1:8080"
+             http://127.0.0.1:8080, and --endpoint a route that it has"
         }
         413 => "The prompt is larger than the server takes: choose shorter prompts",
         429 => "The server limits its load: choose a lower concurrency, or raise the server's limit",

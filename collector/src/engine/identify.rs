@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use dyno_shared::plain::plain;
-use dyno_shared::system::{self, Sourced};
+use dyno_shared::system::{self, Setting, Sourced};
 use serde_json::Value;
 
 use super::answers::{look, recognise};
+use super::effective::CHAT_ROUTE;
 use super::{Description, Engine};
 use crate::endpoint::Dialect;
 use crate::transport::{CallError, Target, post_json};
@@ -49,6 +50,21 @@ pub struct Identified {
     pub has_tokenizer: bool,
     /// What the user may want to know before measuring.
     pub warnings: Vec<String>,
+}
+
+impl Identified {
+    /// The same, asked by the route that somebody chose, if somebody did. Where there are two it is a part of the
+    /// configuration.
+    #[must_use]
+    pub fn asked_by(mut self, chosen: Option<Dialect>) -> Self {
+        self.dialect = chosen.unwrap_or(self.dialect);
+        if self.dialect != Dialect::default() || self.engine.dialect != Dialect::default() {
+            let value = Setting::Text(self.dialect.path().to_owned());
+            self.effective
+                .insert(CHAT_ROUTE.to_owned(), Sourced { value, source: "the requests".to_owned() });
+        }
+        self
+    }
 }
 
 /// Why an endpoint cannot be measured.

@@ -3,7 +3,7 @@
 use dyno_shared::record::{RequestError, RequestErrorKind};
 use dyno_shared::workload::Sampling;
 
-use crate::endpoint::openai_chat::{ChatRequest, Message, Optional, PATH};
+use crate::endpoint::openai_chat::{ChatRequest, Message, Optional};
 use crate::engine::{Identified, count_tokens};
 use crate::stream::Observed;
 use crate::transport::{Ask, Target, drive};
@@ -86,8 +86,8 @@ async fn ask(target: &Target, identified: &Identified, optional: Optional, text:
         optional,
     };
     let ask = Ask {
-        path: PATH,
-        body: request.body(),
+        path: identified.dialect.path(),
+        body: identified.dialect.body(&request),
         stream: 0,
         run_tag: "trial".to_owned(),
         prompt_sha256: None,

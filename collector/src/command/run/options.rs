@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dyno_shared::plain::plain;
 
+use crate::endpoint::Dialect;
 use crate::transport::Timeouts;
 use crate::workload::check::Script;
 
@@ -26,6 +27,9 @@ pub struct RunArgs {
     /// Model to measure, by the server's name for it; needed where it serves several.
     #[arg(long, value_name = "NAME", help_heading = "Engine")]
     pub model: Option<String>,
+    /// Route to ask on [default: Ollama's own where the engine is Ollama, else OpenAI's].
+    #[arg(long, value_enum, value_name = "ROUTE", help_heading = "Engine")]
+    pub endpoint: Option<Dialect>,
     /// Environment variable that holds the server's key [default: `DYNO_API_KEY`].
     #[arg(long, value_name = "VAR", help_heading = "Engine")]
     pub api_key_env: Option<String>,

@@ -13,10 +13,15 @@ use crate::protocol::Ledger;
 /// The engine as a journal names it.
 pub(super) fn engine_line(identified: &Identified) -> String {
     let system = &identified.system;
-    system
-        .version
-        .as_ref()
-        .map_or_else(|| system.name.clone(), |version| format!("{} {version}", system.name))
+    let mut line = system.name.clone();
+    if let Some(version) = &system.version {
+        line = format!("{line} {version}");
+    }
+    // A measurement does not go on by another route.
+    if identified.dialect != identified.engine.dialect {
+        line = format!("{line} on {}", identified.dialect.path());
+    }
+    line
 }
 
 /// Opens the journal and checks that what it holds is what is measured now.

@@ -19,6 +19,8 @@ macro_rules! keys {
 keys! {
     /// Longest prompt and answer together of one request, in tokens.
     CONTEXT_LIMIT_TOKENS = "context_limit_tokens";
+    /// Route on which chats are asked for, where the engine has more than one.
+    CHAT_ROUTE = "chat_route";
     /// Tokens that the KV cache holds, of all requests together.
     KV_CAPACITY_TOKENS = "kv_capacity_tokens";
     /// Bytes of the KV cache.
