@@ -9,9 +9,14 @@ use std::time::Duration;
 
 use common::capture::Capture;
 use common::server::{Server, Step, answer, write};
-use dyno_collector::engine::{EndpointError, count_tokens, counters, discover, identify, wait_ready};
+use dyno_collector::engine::effective::disagreements;
+use dyno_collector::engine::{
+    CounterDelta, ENGINES, EndpointError, count_tokens, counters, discover, identify, wait_ready,
+};
 use dyno_collector::simulator::{Log, Simulator, Truth};
 use dyno_collector::transport::Target;
+use dyno_shared::metric::find;
+use dyno_shared::submission::Run;
 use dyno_shared::system::Setting;
 use dyno_shared::units::Seconds;
 use tokio::net::TcpListener;
@@ -63,15 +68,44 @@ async fn llama_server_is_known_by_its_answers_and_leaves_no_path_behind() {
 }
 
 #[tokio::test]
-async fn vllm_is_an_openai_compatible_engine_that_says_its_name_and_version() {
+async fn vllm_is_known_by_its_answers_and_tells_its_cache() {
     let server = recorded("vllm", r#"{"count":5,"max_model_len":2048,"tokens":[1,2,3,4,5]}"#).await;
     let found = identify(&server.target(), Some("smollm2-135m")).await.unwrap();
-    assert_eq!((found.engine.name, found.system.name.as_str()), ("openai-compatible", "vllm"));
+    assert_eq!((found.engine.name, found.system.name.as_str()), ("vLLM", "vLLM"));
     assert_eq!((found.system.version.as_deref(), found.context_limit_tokens), (Some("0.32.0"), Some(2048)));
-    assert!(!found.engine.optional.cache_prompt && !found.has_metrics);
+    assert!(!found.engine.optional.cache_prompt && found.has_metrics);
     assert_eq!(count_tokens(&server.target(), &found, "a b c").await, Some(5));
+    let number = |key: &str| match found.effective[key].value {
+        Setting::Number(number) => number,
+        ref other => panic!("{key}: {other:?}"),
+    };
+    assert_eq!((number("kv_capacity_tokens"), number("kv_block_tokens")), (46_592.0, 128.0));
+    assert_eq!((number("kv_capacity_bytes"), number("gpu_memory_share")), (1_073_741_824.0, 0.92));
+    assert_eq!(found.effective["prefix_cache"].value, Setting::Flag(true));
+    assert_eq!(found.effective["speculative"].value, Setting::Flag(false));
+    assert!(found.effective["kv_capacity_tokens"].source.starts_with("/metrics"));
+    let asked = server.requests.lock().unwrap().join("\n");
+    assert!(
+        !asked.contains("/props") && !asked.contains("/api/"),
+        "other engines' routes are left alone: {asked}"
+    );
     let error = identify(&server.target(), Some("gpt-5")).await.unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("--model takes smollm2-135m"), "{error}");
+}
+
+#[tokio::test]
+async fn a_flag_that_vllm_does_not_run_with_is_named_with_both_values() {
+    let server = recorded("vllm", r#"{"count":5}"#).await;
+    let found = identify(&server.target(), None).await.unwrap();
+    let asked = |flag: &str, value: Setting| [(flag.to_owned(), value)].into();
+    assert!(disagreements(&asked("--max-model-len", Setting::Number(2048.0)), &found).is_empty());
+    assert!(
+        disagreements(&asked("--max-num-seqs", Setting::Number(8.0)), &found).is_empty(),
+        "not verifiable"
+    );
+    let wrong = disagreements(&asked("--max-model-len", Setting::Text("8k".into())), &found);
+    let words = wrong[0].to_string();
+    assert!(words.contains("8000") && words.contains("2048") && words.contains("/v1/models"), "{words}");
 }
 
 #[tokio::test]
@@ -141,8 +175,7 @@ async fn counters_move_by_what_a_run_added_and_a_restart_is_noticed() {
     let next = Mutex::new(dumps.into_iter().cycle());
     let metrics =
         Server::start(move |_| vec![write(Capture::load(next.lock().unwrap().next().unwrap()).raw())]).await;
-    let engine =
-        dyno_collector::engine::ENGINES.into_iter().find(|engine| engine.name == "llama.cpp").unwrap();
+    let engine = ENGINES.into_iter().find(|engine| engine.name == "llama.cpp").unwrap();
     let (before, after, restarted) = (
         counters(&metrics.target(), engine).await.unwrap(),
         counters(&metrics.target(), engine).await.unwrap(),
@@ -158,6 +191,64 @@ async fn counters_move_by_what_a_run_added_and_a_restart_is_noticed() {
     assert_eq!(moved.counters.verify_steps, Some(0.0));
     let reset = after.delta(&restarted);
     assert!(reset.reset && reset.counters.output_tokens.is_none());
+}
+
+/// The movement of an engine's counters between two recorded expositions.
+async fn moved(engine: &str, dumps: [&'static str; 2]) -> CounterDelta {
+    let next = Mutex::new(dumps.into_iter());
+    let metrics =
+        Server::start(move |_| vec![write(Capture::load(next.lock().unwrap().next().unwrap()).raw())]).await;
+    let engine = ENGINES.into_iter().find(|known| known.name == engine).unwrap();
+    let before = counters(&metrics.target(), engine).await.unwrap();
+    let after = counters(&metrics.target(), engine).await.unwrap();
+    before.delta(&after)
+}
+
+#[tokio::test]
+async fn a_restarted_vllm_is_noticed_although_every_counter_has_grown() {
+    // Recorded around a restart: from 523 prompt tokens to 1,128, of another process.
+    let delta = moved("vLLM", ["vllm-ngram/get_metrics-before", "vllm-ngram/get_metrics-after-bench"]).await;
+    assert!(delta.reset && delta.counters.prompt_tokens.is_none() && delta.counters.source == "/metrics");
+}
+
+#[tokio::test]
+async fn vllms_counters_pair_each_time_with_the_tokens_that_belong_to_it() {
+    // The same process, idle in between, and then one life from its first counts to its last.
+    let idle = moved("vLLM", ["vllm-ngram/get_metrics-before", "vllm-ngram/get_metrics-before"]).await;
+    assert_eq!((idle.reset, idle.counters.output_tokens), (false, Some(0.0)));
+    let delta = moved("vLLM", ["vllm-ngram/get_metrics-before", "vllm-ngram/get_metrics"]).await;
+    let counted = delta.counters;
+    assert!(!delta.reset, "{counted:?}");
+    let run = Run { counters: Some(counted.clone()), ..Run::default() };
+    let figure = |tag: &str| (find(tag).unwrap().sample)(&run).and_then(dyno_shared::metric::Sample::figure);
+    assert!(counted.output_tokens.unwrap() > 0.0, "{counted:?}");
+    let decode = counted.decode_tokens.unwrap() / counted.decode_s.unwrap().0;
+    assert_eq!(figure("engine_decode_tok_s"), Some(decode));
+    assert_eq!(figure("engine_ttft_s"), Some(counted.ttft_s.unwrap().0 / counted.ttft_requests.unwrap()));
+    assert!(figure("engine_queue_s").unwrap() >= 0.0 && figure("engine_prefill_tok_s").unwrap() > 0.0);
+}
+
+#[tokio::test]
+async fn a_strict_server_that_nobody_knows_is_asked_once_for_what_others_have() {
+    let server = Server::start(|request| {
+        let lists = request.starts_with("GET /v1/models ");
+        vec![write(if lists { answer(200, r#"{"data":[{"id":"m"}]}"#) } else { answer(404, "") })]
+    })
+    .await;
+    let found = identify(&server.target(), None).await.unwrap();
+    assert_eq!((found.engine.name, found.has_metrics), ("openai-compatible", false));
+    let mut routes: Vec<String> = server
+        .requests
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|request| request.split(' ').take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    let asked = routes.len();
+    routes.sort();
+    routes.dedup();
+    assert_eq!(routes.len(), asked, "asked twice: {routes:?}");
+    assert!(routes.iter().all(|route| route.starts_with("GET ") || route == "POST /tokenize"), "{routes:?}");
 }
 
 #[tokio::test]

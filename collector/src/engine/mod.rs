@@ -175,27 +175,105 @@ mod tests {
         answers
     }
 
+    /// For every engine, answers by which it is known: from recordings where there are some, else from documentation.
+    fn signatures() -> Vec<(&'static str, Answers)> {
+        let models = |entry: Value| ("/v1/models", json!({ "object": "list", "data": [entry] }));
+        let owned = |owner: &str| models(json!({ "id": "x", "owned_by": owner }));
+        let unsaid = || models(json!({ "id": "x" }));
+        let exposition = |path: &'static str, text: &str| {
+            let mut answers = answers(&[unsaid()]);
+            answers.put(path, text.to_owned());
+            answers
+        };
+        let stats = json!({ "instance_id": "5e9c", "throughput": { "decode_tps": 0.0, "prefill_tps": 0.0 } });
+        vec![
+            ("dyno-simulator", answers(&[("/v1/models", json!({ "simulated": true, "data": [] }))])),
+            ("dyno-simulator", answers(&[owned("dyno-simulator")])),
+            ("llama.cpp", answers(&[owned("llamacpp")])),
+            ("llama.cpp", answers(&[unsaid(), ("/props", json!({ "default_generation_settings": {} }))])),
+            ("vLLM", answers(&[owned("vllm")])),
+            ("vLLM", exposition("/metrics", "# HELP x\nvllm:num_requests_running{engine=\"0\"} 0.0\n")),
+            ("SGLang", answers(&[owned("sglang")])),
+            ("SGLang", answers(&[unsaid(), ("/get_server_info", json!({ "disable_radix_cache": false }))])),
+            ("FreeToken", answers(&[owned("FreeToken")])),
+            ("FreeToken", answers(&[unsaid(), ("/v1/stats", stats)])),
+            ("TensorRT-LLM", answers(&[owned("tensorrt_llm")])),
+            (
+                "TensorRT-LLM",
+                exposition("/prometheus/metrics", "# HELP x\ntrtllm_num_requests_running 0.0\n"),
+            ),
+            ("Ollama", exposition("/", "Ollama is running")),
+            ("Ollama", answers(&[owned("library"), ("/api/version", json!({ "version": "0.9.1" }))])),
+            (
+                "LM Studio",
+                answers(&[
+                    owned("organization_owner"),
+                    ("/api/v0/models", json!({ "data": [{ "id": "x", "compatibility_type": "gguf" }] })),
+                ]),
+            ),
+            ("mistral.rs", answers(&[owned("local"), ("/health", json!("OK"))])),
+            ("openai-compatible", answers(&[owned("somebody-new")])),
+            ("openai-compatible", answers(&[owned("library")])),
+            ("openai-compatible", answers(&[owned("local")])),
+            ("openai-compatible", Answers::default()),
+        ]
+    }
+
     #[test]
     fn every_engine_is_recognised_by_its_own_answers_and_the_last_takes_all() {
-        let owned =
-            |owner: &str| answers(&[("/v1/models", json!({ "data": [{ "id": "x", "owned_by": owner }] }))]);
-        for (answers, name) in [
-            (answers(&[("/v1/models", json!({ "simulated": true, "data": [] }))]), "dyno-simulator"),
-            (owned("dyno-simulator"), "dyno-simulator"),
-            (owned("llamacpp"), "llama.cpp"),
-            (
-                answers(&[
-                    ("/v1/models", json!({ "data": [] })),
-                    ("/props", json!({ "build_info": "b1-a", "default_generation_settings": {} })),
-                ]),
-                "llama.cpp",
-            ),
-            (owned("vllm"), "openai-compatible"),
-            (Answers::default(), "openai-compatible"),
-        ] {
-            assert_eq!(recognise(&answers).name, name);
+        for (name, answers) in signatures() {
+            assert_eq!(recognise(&answers).name, name, "{answers:?}");
         }
+        let tried: BTreeSet<&str> = signatures().iter().map(|(name, _)| *name).collect();
+        let known: BTreeSet<&str> = ENGINES.iter().map(|engine| engine.name).collect();
+        assert_eq!(tried, known, "an engine without a signature");
         assert!((ENGINES[ENGINES.len() - 1].recognise)(&Answers::default()));
+    }
+
+    #[test]
+    fn what_an_engine_is_recognised_by_is_asked_for_and_its_flags_name_keys() {
+        for engine in ENGINES {
+            let name = engine.name;
+            assert!(!engine.ready.is_empty(), "{name}");
+            if let Some(counting) = engine.counting {
+                let read = engine.routes.iter().any(|route| route.path == counting.route());
+                assert!(
+                    read,
+                    "{name}: the route of the counters is not read, so nobody knows that they are there"
+                );
+            }
+            for flag in engine.flags {
+                assert!(effective::KEYS.iter().any(|(key, _)| *key == flag.key), "{name}: {}", flag.key);
+                for spelling in flag.names {
+                    assert!(!spelling.starts_with('-') && !spelling.contains('_'), "{name}: {spelling}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_about_engines_has_a_row_for_each_with_its_ports_and_routes() {
+        let page = include_str!("../../../docs/ENGINES.md");
+        let rows: Vec<Vec<&str>> = page
+            .lines()
+            .filter(|line| line.starts_with("| `"))
+            .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+            .collect();
+        let named: Vec<String> = ENGINES.iter().map(|engine| format!("`{}`", engine.name)).collect();
+        assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), named);
+        for (engine, row) in ENGINES.iter().zip(&rows) {
+            let [_, found, _, ready, asked, counters, ..] = row[..] else { panic!("{row:?}") };
+            let ports: Vec<u16> = found.split(", ").filter_map(|port| port.parse().ok()).collect();
+            assert_eq!(ports, engine.ports, "{}", engine.name);
+            assert!(ready.starts_with(&format!("`{}`", engine.ready)), "{}", engine.name);
+            assert!(asked.starts_with(&format!("`{}`", engine.dialect.path())), "{}", engine.name);
+            match engine.counting {
+                Some(counting) => {
+                    assert!(counters.contains(&format!("`{}`", counting.route())), "{}", engine.name)
+                }
+                None => assert!(!counters.contains("`/"), "{}", engine.name),
+            }
+        }
     }
 
     #[test]

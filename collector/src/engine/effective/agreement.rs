@@ -231,3 +231,122 @@ impl fmt::Display for Checked {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dyno_shared::system;
+
+    use super::*;
+    use crate::engine::{ENGINES, effective};
+
+    /// An engine of the list that says it runs this.
+    fn identified(engine: &str, runs: &[(&str, Setting)]) -> Identified {
+        let sourced = |value: &Setting| Sourced { value: value.clone(), source: "/props".to_owned() };
+        let known = ENGINES.into_iter().find(|known| known.name == engine).unwrap();
+        Identified {
+            engine: known,
+            dialect: known.dialect,
+            system: system::Engine { name: engine.to_owned(), ..system::Engine::default() },
+            model_id: "m".into(),
+            model: system::Model::default(),
+            models: Vec::new(),
+            context_limit_tokens: None,
+            total_slots: None,
+            topology: system::Topology::default(),
+            effective: runs.iter().map(|(key, value)| ((*key).to_owned(), sourced(value))).collect(),
+            has_metrics: false,
+            has_tokenizer: false,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn asked(flags: &[(&str, &str)]) -> Requested {
+        let value = |text: &str| match text {
+            "" => Setting::Flag(true),
+            text => text.parse().map_or_else(|_| Setting::Text(text.to_owned()), Setting::Number),
+        };
+        flags.iter().map(|(flag, text)| ((*flag).to_owned(), value(text))).collect()
+    }
+
+    fn llama(context: f64, slots: f64, speculative: Setting) -> Identified {
+        identified(
+            "llama.cpp",
+            &[
+                (effective::CONTEXT_LIMIT_TOKENS, Setting::Number(context)),
+                (effective::MAX_RUNNING_REQUESTS, Setting::Number(slots)),
+                (effective::SPECULATIVE, speculative),
+            ],
+        )
+    }
+
+    #[test]
+    fn a_flag_that_is_ignored_in_silence_is_an_error_that_names_both_values() {
+        let found = llama(2_048.0, 4.0, Setting::Flag(false));
+        let wrong = disagreements(&asked(&[("--spec-type", "ngram-simple"), ("-np", "4")]), &found);
+        assert_eq!(wrong.len(), 1);
+        let words = wrong[0].to_string();
+        for part in ["--spec-type", "ngram-simple", "speculative", "off", "/props", "llama.cpp"] {
+            assert!(words.contains(part), "{part} is not in: {words}");
+        }
+        let capped = disagreements(
+            &asked(&[("-c", "65536"), ("--parallel", "4")]),
+            &llama(8_192.0, 4.0, Setting::Flag(false)),
+        );
+        assert!(capped[0].to_string().contains("16384 or 65536"), "{}", capped[0]);
+    }
+
+    #[test]
+    fn the_context_is_shared_out_among_the_slots_and_rounded_up() {
+        let agree =
+            |flags: &[(&str, &str)], found: &Identified| disagreements(&asked(flags), found).is_empty();
+        let off = || Setting::Flag(false);
+        assert!(agree(&[("c", "8192"), ("np", "4")], &llama(2_048.0, 4.0, off())));
+        assert!(
+            agree(&[("ctx_size", "8192"), ("np", "4")], &llama(8_192.0, 4.0, off())),
+            "one cache for all"
+        );
+        assert!(
+            agree(&[("--ctx-size", "8192")], &llama(2_048.0, 4.0, off())),
+            "the slots that the server chose"
+        );
+        assert!(agree(&[("c", "1000")], &llama(1_024.0, 1.0, off())));
+        assert!(agree(&[("c", "0"), ("np", "-1")], &llama(2_048.0, 4.0, off())), "left to the server");
+        assert!(!agree(&[("c", "8192"), ("np", "4")], &llama(1_024.0, 4.0, off())));
+        assert!(agree(&[("spec-type", "none")], &llama(1.0, 1.0, off())));
+        assert!(agree(
+            &[("spec-type", "ngram-simple")],
+            &llama(1.0, 1.0, Setting::Text("ngram-simple".into()))
+        ));
+        assert!(
+            agree(&[("spec-type", "ngram-simple")], &llama(1.0, 1.0, Setting::Flag(true))),
+            "some kind is on"
+        );
+        assert!(!agree(&[("model-draft", "d.gguf")], &llama(1.0, 1.0, off())));
+    }
+
+    #[test]
+    fn what_the_engine_does_not_tell_is_not_verifiable_and_no_error() {
+        let found = llama(2_048.0, 4.0, Setting::Flag(false));
+        let flags = asked(&[("--threads", "8"), ("--flash-attn", "on"), ("-np", "4")]);
+        let checked = check(&flags, &found);
+        let of = |flag: &str| &checked.iter().find(|checked| checked.flag == flag).unwrap().outcome;
+        assert_eq!((of("--threads"), of("-np")), (&Outcome::NotVerifiable, &Outcome::InEffect));
+        assert!(disagreements(&flags, &found).is_empty());
+        assert!(checked.iter().any(|checked| checked.to_string().contains("not verifiable")));
+        let silent = identified("vLLM", &[]);
+        assert_eq!(check(&asked(&[("max-model-len", "2048")]), &silent)[0].outcome, Outcome::NotVerifiable);
+    }
+
+    #[test]
+    fn switches_that_turn_something_off_are_read_as_such() {
+        let vllm = |on: bool| identified("vLLM", &[(effective::PREFIX_CACHE, Setting::Flag(on))]);
+        assert!(disagreements(&asked(&[("--no-enable-prefix-caching", "")]), &vllm(false)).is_empty());
+        assert_eq!(disagreements(&asked(&[("--no-enable-prefix-caching", "")]), &vllm(true)).len(), 1);
+        assert_eq!(disagreements(&asked(&[("--enable-prefix-caching", "")]), &vllm(false)).len(), 1);
+        let sglang = identified("SGLang", &[(effective::SPECULATIVE, Setting::Text("EAGLE".into()))]);
+        assert!(disagreements(&asked(&[("--speculative-algorithm", "NEXTN")]), &sglang).is_empty());
+        assert_eq!(disagreements(&asked(&[("--speculative-algorithm", "NGRAM")]), &sglang).len(), 1);
+        let vllm = identified("vLLM", &[(effective::GPU_MEMORY_SHARE, Setting::Number(0.92))]);
+        assert!(disagreements(&asked(&[("gpu-memory-utilization", "0.92")]), &vllm).is_empty());
+    }
+}
