@@ -19,6 +19,10 @@ pub struct Warning {
 /// A first run this many times slower than the median of the rest is suspected to be cold.
 const COLD_START_FACTOR: f64 = 3.0;
 
+/// An engine that took longer than this until its model was ready, in seconds, had to load it. Ollama takes some
+/// hundredths for a model that is in memory.
+const LOADED_S: f64 = 1.0;
+
 pub(super) fn of(case: &Case, passing: &[&Run], summary: &CaseSummary) -> Vec<Warning> {
     [
         failed_runs(summary),
@@ -32,6 +36,7 @@ pub(super) fn of(case: &Case, passing: &[&Run], summary: &CaseSummary) -> Vec<Wa
         ),
         few_runs(passing),
         cold_start(passing),
+        model_loaded(&case.runs),
         outliers(summary),
         drift(case, summary),
         noise::noisy_host(&case.runs),
@@ -89,6 +94,23 @@ fn cold_start(passing: &[&Run]) -> Option<Warning> {
     })
 }
 
+fn model_loaded(runs: &[Run]) -> Option<Warning> {
+    let loaded = |run: &&Run| {
+        run.requests
+            .iter()
+            .filter_map(|request| request.engine.as_ref()?.load_s)
+            .any(|load| load.get() > LOADED_S)
+    };
+    let count = runs.iter().filter(loaded).count();
+    (count > 0).then(|| Warning {
+        name: "model_loaded",
+        text: format!(
+            "the engine loaded its model within {count} of {} runs, and their times include that: keep it in memory",
+            runs.len()
+        ),
+    })
+}
+
 fn outliers(summary: &CaseSummary) -> Option<Warning> {
     if summary.outliers.is_empty() {
         return None;
@@ -140,4 +162,23 @@ fn counted_events(passing: &[&Run]) -> Option<Warning> {
 
 fn ended_early(case: &Case) -> Option<Warning> {
     case.ended_early.as_ref().map(|why| Warning { name: "ended_early", text: why.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::record::EngineTimings;
+    use crate::summary::summarize;
+    use crate::testing::single_stream_case;
+    use crate::units::Seconds;
+
+    #[test]
+    fn a_run_within_which_the_model_was_loaded_is_named_and_a_moment_of_readiness_is_none() {
+        let mut case = single_stream_case("code", &[(501, 5.0); 3]);
+        let names = |case: &_| summarize(case).warnings.iter().map(|w| w.name).collect::<Vec<_>>();
+        for (load_s, warns) in [(0.08, false), (7.5, true)] {
+            let timings = EngineTimings { load_s: Some(Seconds(load_s)), ..EngineTimings::default() };
+            case.runs[1].requests[0].engine = Some(timings);
+            assert_eq!(names(&case).contains(&"model_loaded"), warns, "{load_s} s");
+        }
+    }
 }
