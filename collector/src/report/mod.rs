@@ -1,5 +1,6 @@
 //! The report of a shard: the table of the method page for the terminal, and the same as JSON.
 
+mod energy;
 pub mod json;
 mod latency;
 mod raw;

@@ -69,6 +69,7 @@ pub(super) fn write(out: &mut String, views: &[CaseView<'_>]) {
     out.push('\n');
     out.push_str(&legend(views));
     super::latency::gaps(out, views);
+    super::energy::write(out, views);
     super::reproducibility(out, views);
     warnings(out, views);
 }

@@ -2,9 +2,10 @@
 
 use dyno_shared::record::{EngineTimings, RequestRecord};
 use dyno_shared::submission::{
-    Check, Evidence, Origin, Reproducibility, Run, StatedComparison, StatedEstimate, Submission, flag,
+    Check, Evidence, Origin, Reproducibility, Run, StatedComparison, StatedEstimate, Submission, Telemetry,
+    flag,
 };
-use dyno_shared::units::{Seconds, Tokens};
+use dyno_shared::units::{Joules, Seconds, Tokens};
 use dyno_shared::workload::Regime;
 
 use super::{json, text};
@@ -93,6 +94,47 @@ fn the_table_of_a_measurement() {
     let shown = text(&shard);
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "too wide:\n{shown}");
     insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn energy_stands_in_the_report_where_it_is_known_and_only_there() {
+    let mut shard = shard();
+    let watched = |joules: Option<f64>, source: Option<&str>| Telemetry {
+        cpu_energy_j: joules.map(Joules),
+        energy_source: source.map(str::to_owned),
+        host_cores: Some(2),
+        host_load: Some(3.4),
+        ..Telemetry::default()
+    };
+    let mut known = case("code", "decode", &decode_runs(3));
+    let mut unknown = case("prose", "decode", &decode_runs(3));
+    let mut of_prompt = case("cold_prefill_2k", "cold_prefill", &decode_runs(3));
+    for (case, told) in [
+        (&mut known, watched(Some(1_024.0), Some("RAPL packages"))),
+        (&mut unknown, watched(None, None)),
+        (&mut of_prompt, watched(Some(9_999.0), Some("RAPL packages"))),
+    ] {
+        case.runs.iter_mut().for_each(|run| run.telemetry = Some(told.clone()));
+    }
+    shard.cases = vec![known, unknown, of_prompt];
+    let shown = text(&shard);
+    let at = shown.find("energy").unwrap();
+    insta::assert_snapshot!(shown[at..].split_once("\nWarnings").unwrap().0, @r"
+    energy  per token         runs
+            J/tok
+    code    2.00 (2.00–2.00)     3
+      energy of the whole run, its prompt included, over its output tokens, by RAPL packages
+    ");
+    for id in ["code", "prose", "cold_prefill_2k"] {
+        let warning =
+            format!("{id}: the host was busy with other things in 3 of 3 runs: a load of up to 3.40");
+        assert!(shown.contains(&warning), "{shown}");
+    }
+
+    for case in &mut shard.cases {
+        case.runs.iter_mut().for_each(|run| run.telemetry = None);
+    }
+    assert!(!text(&shard).contains("energy"), "{}", text(&shard));
 }
 
 #[test]
