@@ -87,9 +87,14 @@ impl Sampler {
         }
     }
 
-    /// What is not measured here and why, for one note in the shard.
+    /// What is not measured here, and why.
     pub fn absent(&self) -> &[String] {
         &self.absent
+    }
+
+    /// The same as one note for the shard; `None` where all is measured.
+    pub fn note(&self) -> Option<String> {
+        (!self.absent.is_empty()).then(|| format!("not measured beside the runs: {}", self.absent.join("; ")))
     }
 
     /// Opens the window of a run, right before its first request. It returns when the counters are read: within a
