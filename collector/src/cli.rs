@@ -5,12 +5,14 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::command::discover::DiscoverArgs;
+use crate::command::guard::GuardArgs;
 use crate::command::publish::PublishArgs;
 use crate::command::report::ReportArgs;
 use crate::command::run::RunArgs;
 use crate::command::simulate::SimulateArgs;
+use crate::command::sweep::SweepArgs;
 use crate::command::validate::ValidateArgs;
-use crate::command::{discover, publish, report, run, schema, simulate, validate};
+use crate::command::{discover, guard, publish, report, run, schema, simulate, sweep, validate};
 use crate::exit::{Exit, Failure};
 use crate::talk::say_error;
 
@@ -31,6 +33,13 @@ pub struct Cli {
 pub enum Command {
     /// Measure a running engine and write one shard.
     Run(Box<RunArgs>),
+    /// Start a server in several variants, measure each of them, and compare.
+    #[command(
+        mut_arg("url", |arg| arg.hide(true)),
+        mut_arg("out", |arg| arg.hide(true)),
+        mut_arg("label", |arg| arg.hide(true)),
+    )]
+    Sweep(Box<SweepArgs>),
     /// Show the table of a shard.
     Report(ReportArgs),
     /// Check shards before they are published.
@@ -41,6 +50,9 @@ pub enum Command {
     Discover(DiscoverArgs),
     /// Serve a simulated engine with a known truth.
     Simulate(Box<SimulateArgs>),
+    /// Run a program until it ends or stdin closes, and leave nothing of it behind.
+    #[command(hide = true)]
+    Guard(GuardArgs),
     /// Print the JSON Schema of the shard.
     #[command(hide = true)]
     Schema,
@@ -51,11 +63,13 @@ impl Command {
     pub fn execute(&self) -> ExitCode {
         let outcome = match self {
             Self::Run(args) => run::run(args),
+            Self::Sweep(args) => sweep::run(args),
             Self::Report(args) => report::run(args),
             Self::Validate(args) => validate::run(args),
             Self::Publish(args) => publish::run(args),
             Self::Discover(args) => discover::run(args),
             Self::Simulate(args) => simulate::run(args).map(|()| Exit::Done).map_err(Failure::from),
+            Self::Guard(args) => guard::run(args),
             Self::Schema => schema::run(),
         };
         match outcome {

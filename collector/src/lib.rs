@@ -8,6 +8,7 @@ pub mod engine;
 pub mod exit;
 pub mod input;
 pub mod journal;
+pub mod launch;
 pub mod ndjson;
 pub mod output;
 pub mod progress;

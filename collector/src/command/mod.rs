@@ -1,11 +1,13 @@
 //! One file for each subcommand.
 
 pub mod discover;
+pub mod guard;
 pub mod publish;
 pub mod report;
 pub mod run;
 pub mod schema;
 pub mod simulate;
+pub mod sweep;
 pub mod validate;
 
 use std::io::Write as _;

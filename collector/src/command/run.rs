@@ -21,12 +21,10 @@ use dyno_shared::validate::validate;
 
 pub(super) use assemble::{Facts, Measured, SIMULATED, setting};
 pub(super) use command_line::{cleaned, is_secret, quoted, without_folder};
-pub(super) use locate::{nothing_found, target};
-pub(super) use place::{below_results, named};
-pub(super) use subject::Subject;
-pub(super) use suite::{asked, choose};
-pub(super) use unfinished::engine_line;
+pub(super) use locate::nothing_found;
 pub use options::RunArgs;
+pub(super) use place::{below_results, named, series};
+pub(super) use subject::Subject;
 
 use crate::calendar::unix_seconds;
 use crate::endpoint::openai_chat::Optional;
@@ -53,25 +51,25 @@ async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
     suite::asked(args)?;
     let target = locate::target(args).await?;
     locate::wait(args, &target).await?;
-    let subject = Subject::of(args, target).await?;
-    let (target, identified) = (&subject.target, &subject.identified);
-    for warning in &identified.warnings {
+    let mut subject = Subject::of(args, target).await?;
+    for warning in &subject.identified.warnings {
         say(format_args!("note: {warning}"));
     }
-    let hardware = hardware(args, target.is_loopback());
-    let out = place::out(args, identified, &hardware);
+    let hardware = hardware(args, subject.target.is_loopback());
+    let out = place::out(args, &subject.identified, &hardware);
     let journal_path = Journal::path_for(&out);
     place::refuse(args, &out, &journal_path)?;
     let found = subject.trial().await?;
+    let (target, identified) = (&subject.target, &subject.identified);
     let (mut journal, header, mut ledger) = if args.resume {
         unfinished::resume(args, identified, &journal_path)?
     } else {
-        begin(args, identified, &found, &journal_path)?
+        begin(args, &subject, &found, &journal_path)?
     };
     say(announce(identified, &header, &ledger));
 
     let stop = std::pin::pin!(stopped());
-    let ending = subject.measure(&header, &mut ledger, &mut journal, stop).await;
+    let ending = subject.measure(&header, None, &mut ledger, &mut journal, stop).await;
 
     let measured = Measured {
         header: &header,
@@ -98,20 +96,23 @@ pub(super) fn hardware(args: &RunArgs, is_here: bool) -> Hardware {
 /// A new measurement: its plan, its journal, and nothing measured yet.
 fn begin(
     args: &RunArgs,
-    identified: &Identified,
+    subject: &Subject,
     found: &Trial,
     journal_path: &Path,
 ) -> Result<(Journal, Header, Ledger), Failure> {
+    let identified = &subject.identified;
     let context = args.context.or(identified.context_limit_tokens);
-    let suite::Choice { cases, notes } = suite::choose(args, context)?;
+    let suite::Choice { cases, notes } = suite::choose(args, context, identified.total_slots)?;
     for note in &notes {
         say(format_args!("note: {note}"));
     }
     let started = unix_seconds(SystemTime::now());
-    let plan = args.plan(started, cases, found);
+    let series = args.series.clone().unwrap_or_else(|| place::series(started));
+    let plan = args.plan(series, cases, found);
     let mut details = args.details();
     details.notes = notes;
     details.notes.extend(remark(&plan, found));
+    details.notes.extend(subject.telemetry.note());
     let ledger = Ledger::new(&plan.cases);
     let engine = unfinished::engine_line(identified);
     let header = Header::new(started, plan, engine, identified.model_id.clone(), details);
@@ -129,10 +130,12 @@ pub(super) fn remark(plan: &Plan, found: &Trial) -> Option<String> {
 
 fn announce(identified: &Identified, header: &Header, ledger: &Ledger) -> String {
     let recorded = ledger.recorded();
-    let runs: u64 = header.plan.cases.iter().map(|case| u64::from(case.runs)).sum();
+    let runs = ledger
+        .planned()
+        .map_or_else(|| "as many runs as their figures need".to_owned(), |planned| format!("{planned} runs"));
     let done = if recorded > 0 { format!(", {recorded} of them done before") } else { String::new() };
     format!(
-        "measuring {} on {}: {} cases, {runs} runs{done}",
+        "measuring {} on {}: {} cases, {runs}{done}",
         plain(&identified.model.name),
         plain(&header.engine),
         header.plan.cases.len()
@@ -141,8 +144,7 @@ fn announce(identified: &Identified, header: &Header, ledger: &Ledger) -> String
 
 /// Why the shard is only a part, if it is.
 fn partial(ending: &Ending, ledger: &Ledger) -> Option<String> {
-    let planned: u64 = ledger.cases.iter().map(|case| u64::from(case.plan.runs)).sum();
-    let so_far = format!("after {} of {planned} runs", ledger.recorded());
+    let so_far = format!("after {}", ledger.so_far());
     match ending {
         Ending::Complete => None,
         Ending::Stopped => Some(format!("stopped by the user {so_far}")),
@@ -173,7 +175,8 @@ fn finish(
         return Ok(Exit::ChecksFailed);
     }
     let kept = || format!("no run is lost: they are in {}; go on with --resume", journal.path().display());
-    write_shard(shard, out, args.force || args.resume).map_err(|Failure { exit, error }| Failure { exit, error: error.context(kept()) })?;
+    write_shard(shard, out, args.force || args.resume)
+        .map_err(|Failure { exit, error }| Failure { exit, error: error.context(kept()) })?;
     say(format_args!("\n{}", report::text(shard)));
     let resume = format!("dyno run --resume --out {}", command_line::quoted(&out.to_string_lossy()));
     let exit = match ending {
@@ -237,7 +240,7 @@ fn next_steps(shard: &Submission, out: &Path) -> String {
 
 impl RunArgs {
     /// What the user says of the submission.
-    fn details(&self) -> Details {
+    pub(super) fn details(&self) -> Details {
         Details {
             label: self.label.clone(),
             hardware: self.hardware.clone(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::answers::{Answers, Route};
 use super::counters::Counting;
-use super::effective::{CONTEXT_LIMIT_TOKENS, MAX_RUNNING_REQUESTS};
+use super::effective::{CONTEXT_LIMIT_TOKENS, Flag, MAX_RUNNING_REQUESTS, Meaning};
 use super::{Description, Engine, Tokenize, llama_cpp, small};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
@@ -33,7 +33,14 @@ pub(super) const ENGINE: Engine = Engine {
         read: |samples| llama_cpp::counts_under("dyno_sim", samples),
     }),
     tokenize: Some(Tokenize { route: "/tokenize", body: |_, text| json!({ "content": text }) }),
-    flags: &[],
+    flags: &[
+        Flag { names: &["slots"], key: MAX_RUNNING_REQUESTS, means: Meaning::Same },
+        Flag { names: &["context-tokens"], key: CONTEXT_LIMIT_TOKENS, means: Meaning::Same },
+        Flag { names: &["prefill-tok-s"], key: "simulated_prefill_tok_s", means: Meaning::Same },
+        Flag { names: &["decode-tok-s"], key: "simulated_decode_tok_s", means: Meaning::Same },
+        Flag { names: &["overhead-s"], key: "simulated_overhead_s", means: Meaning::Same },
+        Flag { names: &["jitter"], key: "simulated_jitter", means: Meaning::Same },
+    ],
 };
 
 fn describe(answers: &Answers, entry: &Value) -> Description {

@@ -1,22 +1,47 @@
 //! Makes the shard of what was measured, with nothing private in it.
 
+use std::collections::BTreeMap;
+
 use dyno_shared::privacy::scrub;
 use dyno_shared::record::RequestRecord;
-use dyno_shared::submission::{Case, Evidence, Origin, Provenance, Run, SCHEMA, Submission};
-use dyno_shared::system::{Configuration, Hardware, Setting, System, Topology};
+use dyno_shared::submission::{Evidence, Origin, Provenance, Run, SCHEMA, Submission};
+use dyno_shared::system::{Configuration, Engine, Hardware, Model, Setting, Sourced, System, Topology};
 use dyno_shared::workload::{Regime, Sampling};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calendar::rfc3339;
 use crate::engine::Identified;
 use crate::journal::Header;
-use crate::protocol::{CaseLedger, Ledger, cached_tokens};
+use crate::protocol::{Ledger, cached_tokens};
 
 /// Commit of this collector, where the build knew it.
 const COMMIT: Option<&str> = option_env!("DYNO_COMMIT");
 
+/// What is known of the engine and what it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::command) struct Facts {
+    /// The engine.
+    pub engine: Engine,
+    /// The model.
+    pub model: Model,
+    /// What the engine says that it runs.
+    pub effective: BTreeMap<String, Sourced>,
+}
+
+impl Facts {
+    /// Of an engine that was looked at.
+    pub fn of(identified: &Identified) -> Self {
+        let Identified { system, model, effective, .. } = identified;
+        Self { engine: system.clone(), model: model.clone(), effective: effective.clone() }
+    }
+}
+
+/// How the label of every simulated submission begins.
+pub(in crate::command) const SIMULATED: &str = "simulated";
+
 /// Everything that a shard is made of.
-pub(super) struct Measured<'a> {
+pub(in crate::command) struct Measured<'a> {
     /// Plan, beginning, and what the user said.
     pub header: &'a Header,
     /// What was measured.
@@ -24,7 +49,7 @@ pub(super) struct Measured<'a> {
     /// What was sent with each case, in the order of the ledger.
     pub samplings: Vec<Sampling>,
     /// The engine.
-    pub identified: &'a Identified,
+    pub facts: &'a Facts,
     /// The machine.
     pub hardware: Hardware,
     /// The engine's address where it is another machine's, so that it can be kept out of the shard.
@@ -39,7 +64,7 @@ pub(super) struct Measured<'a> {
 
 impl Measured<'_> {
     /// The shard.
-    pub(super) fn submission(self) -> Submission {
+    pub fn submission(self) -> Submission {
         let url = self.url.map(str::to_owned);
         let shard = self.bare();
         clean(shard, url.as_deref())
@@ -47,12 +72,12 @@ impl Measured<'_> {
 
     fn bare(self) -> Submission {
         let Header { plan, details, started_unix_s, .. } = self.header;
-        let simulated = self.identified.system.simulated;
-        let mut engine = self.identified.system.clone();
+        let simulated = self.facts.engine.simulated;
+        let mut engine = self.facts.engine.clone();
         if let Some(name) = details.engine_name.clone().filter(|_| !simulated) {
             engine.name = name;
         }
-        let mut model = self.identified.model.clone();
+        let mut model = self.facts.model.clone();
         if let Some(name) = details.model_name.clone() {
             model.name = name;
         }
@@ -62,9 +87,10 @@ impl Measured<'_> {
             hardware.name = name;
         }
         // What is simulated never passes for a result, whatever its label was to be.
-        let label = if simulated { Some("simulated".to_owned()) } else { details.label.clone() };
+        let label = if simulated { simulated_label(details.label.as_deref()) } else { details.label.clone() };
         let mut notes = details.notes.clone();
         notes.extend(remarks(self.ledger));
+        notes.extend(self.ledger.remarks());
         let cases = self.ledger.cases.iter().zip(self.samplings);
         Submission {
             schema: SCHEMA.to_owned(),
@@ -85,11 +111,11 @@ impl Measured<'_> {
             system: System { engine, model, hardware, topology: Topology::default() },
             configuration: Configuration {
                 requested: details.set.iter().filter_map(|text| setting(text)).collect(),
-                effective: self.identified.effective.clone(),
+                effective: self.facts.effective.clone(),
             },
             cases: cases
                 .filter(|(case, _)| case.is_begun())
-                .map(|(case, sampling)| case_of(case, sampling))
+                .flat_map(|(case, sampling)| case.cases(&sampling))
                 .collect(),
             stated_comparisons: Vec::new(),
             notes,
@@ -97,30 +123,13 @@ impl Measured<'_> {
     }
 }
 
-fn case_of(ledger: &CaseLedger, sampling: Sampling) -> Case {
-    let plan = &ledger.plan;
-    Case {
-        id: plan.id.clone(),
-        regime: plan.regime,
-        workload: plan.workload.name().to_owned(),
-        concurrency: plan.concurrency,
-        prompt_tokens_target: plan.prompt_tokens,
-        output_tokens_target: Some(plan.max_tokens),
-        depth_tokens: plan.depth_tokens,
-        arrival: plan.arrival,
-        turns: plan.turns,
-        sampling,
-        description: None,
-        warmups: ledger.warmups.clone(),
-        runs: ledger.runs.clone(),
-        stated: Vec::new(),
-        reproducibility: ledger.reproducibility.clone(),
-        ended_early: ledger.ended_early.clone(),
-    }
+/// `simulated`, and behind it what tells the variants of a sweep apart.
+fn simulated_label(label: Option<&str>) -> Option<String> {
+    Some(label.filter(|label| label.starts_with(SIMULATED)).unwrap_or(SIMULATED).to_owned())
 }
 
 /// `key=value`: on and off, numbers, or words.
-fn setting(text: &str) -> Option<(String, Setting)> {
+pub(in crate::command) fn setting(text: &str) -> Option<(String, Setting)> {
     let (key, value) = text.split_once('=')?;
     let value = value.trim();
     let setting = match value {
@@ -141,10 +150,11 @@ fn remarks(ledger: &Ledger) -> Vec<String> {
             .cases
             .iter()
             .filter(move |case| of(case.plan.regime))
-            .flat_map(|case| &case.runs)
+            .flat_map(|case| case.parts().into_iter().flat_map(|part| part.runs))
             .filter(|run| run.passed())
     };
-    let about_cache = |regime: Regime| matches!(regime, Regime::ColdPrefill | Regime::CachedPrefix);
+    let about_cache = |regime: Regime| !matches!(regime, Regime::Decode | Regime::Other);
+    let decodes = |regime: Regime| !matches!(regime, Regime::ColdPrefill | Regime::CachedPrefix);
     let mut remarks = Vec::new();
     if runs(about_cache).any(|run| cached_tokens(run).is_none()) {
         remarks.push(
@@ -156,7 +166,7 @@ fn remarks(ledger: &Ledger) -> Vec<String> {
     let assumed =
         |request: &RequestRecord| request.first_event_tokens.is_none() && request.output_tokens.is_some();
     let says_nothing = |run: &Run| run.requests.iter().any(assumed);
-    if runs(|regime| regime == Regime::Decode).any(says_nothing) {
+    if runs(decodes).any(says_nothing) {
         remarks.push(
             "the server does not say how many tokens its first event carried: 1 is assumed in decode rates"
                 .to_owned(),

@@ -9,6 +9,7 @@ use dyno_shared::slug::slug;
 use dyno_shared::system::Hardware;
 
 use super::RunArgs;
+use super::assemble::{Facts, SIMULATED};
 use crate::calendar::{day, rfc3339, unix_seconds};
 use crate::engine::Identified;
 use crate::exit::Failure;
@@ -21,18 +22,32 @@ pub(super) fn out(args: &RunArgs, identified: &Identified, hardware: &Hardware) 
     if let Some(out) = &args.out {
         return out.clone();
     }
-    let simulated = identified.system.simulated;
-    let model = args.model_name.as_deref().unwrap_or(&identified.model.name);
-    let quantisation = args.quantisation.as_deref().or(identified.model.quantisation.as_deref());
-    let model = quantisation.map_or_else(|| model.to_owned(), |q| format!("{model} {q}"));
-    let label = if simulated { "simulated" } else { args.label.as_deref().unwrap_or("default") };
-    let name = format!("{}--{}--{}.json", slug(&hardware.name), slug(&model), slug(label));
-    if Path::new("results").is_dir() && !simulated {
-        let engine = args.engine_name.as_deref().unwrap_or(&identified.system.name);
-        let today = day(unix_seconds(SystemTime::now()));
-        return Path::new("results").join(slug(engine)).join(today).join(name);
+    let facts = Facts::of(identified);
+    let label = if facts.engine.simulated { SIMULATED } else { args.label.as_deref().unwrap_or("default") };
+    let name = named(args, &facts, hardware, label);
+    let today = unix_seconds(SystemTime::now());
+    match below_results(args, &facts, today) {
+        Some(folder) => folder.join(name),
+        None => PathBuf::from(format!("dyno-{name}")),
     }
-    PathBuf::from(format!("dyno-{name}"))
+}
+
+/// `<hardware>--<model>--<label>.json`.
+pub(in crate::command) fn named(args: &RunArgs, facts: &Facts, hardware: &Hardware, label: &str) -> String {
+    let model = args.model_name.as_deref().unwrap_or(&facts.model.name);
+    let quantisation = args.quantisation.as_deref().or(facts.model.quantisation.as_deref());
+    let model = quantisation.map_or_else(|| model.to_owned(), |q| format!("{model} {q}"));
+    format!("{}--{}--{}.json", slug(&hardware.name), slug(&model), slug(label))
+}
+
+/// `results/<engine>/<date>` where there is a folder `results/` and the engine is a real one.
+pub(in crate::command) fn below_results(args: &RunArgs, facts: &Facts, unix_s: f64) -> Option<PathBuf> {
+    let results = Path::new("results");
+    if facts.engine.simulated || !results.is_dir() {
+        return None;
+    }
+    let engine = args.engine_name.as_deref().unwrap_or(&facts.engine.name);
+    Some(results.join(slug(engine)).join(day(unix_s)))
 }
 
 /// Refuses to begin where something would be overwritten, and to go on where nothing was begun.
@@ -58,7 +73,7 @@ pub(super) fn refuse(args: &RunArgs, out: &Path, journal: &Path) -> Result<(), F
 }
 
 /// A series that nobody has measured before: the time, and something of this process.
-pub(super) fn series(started_unix_s: f64) -> String {
+pub(in crate::command) fn series(started_unix_s: f64) -> String {
     let mut salt = sha256_hex(format!("{started_unix_s:.9} {}", std::process::id()).as_bytes());
     salt.truncate(6);
     format!("{}-{salt}", rfc3339(started_unix_s))

@@ -1,0 +1,130 @@
+//! An engine that answers, and driving it through a plan: what `dyno run` does once, and `dyno sweep` for every
+//! variant in every cycle.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::SystemTime;
+
+use dyno_shared::workload::Sampling;
+
+use super::{RunArgs, locate, options, suite, unfinished};
+use crate::calendar::unix_seconds;
+use crate::endpoint::openai_chat::Optional;
+use crate::engine::{Identified, identify};
+use crate::exit::Failure;
+use crate::journal::{Header, Journal};
+use crate::protocol::{Clock, Ending, Ledger, Measurement, Plan, Rig, Trial, trial};
+use crate::talk::say;
+use crate::telemetry::Sampler;
+use crate::transport::Target;
+use crate::workload::CasePlan;
+
+/// An engine, looked at.
+pub(in crate::command) struct Subject {
+    /// Where it is.
+    pub target: Target,
+    /// Which one it is.
+    pub identified: Identified,
+    /// The fields that it is sent.
+    pub optional: Optional,
+    /// Watches the machine beside the runs.
+    pub telemetry: Sampler,
+}
+
+impl Subject {
+    /// Settles which engine and model are measured. The engine is ready.
+    pub async fn of(args: &RunArgs, target: Target) -> Result<Self, Failure> {
+        let identified = identify(&target, args.model.as_deref()).await.map_err(locate::failure)?;
+        let identified = identified.asked_by(args.endpoint);
+        let optional = args.optional(identified.dialect.optional(identified.engine.optional));
+        let telemetry = Sampler::start(target.local_port());
+        Ok(Self { target, identified, optional, telemetry })
+    }
+
+    /// Asks it something before anything is measured. What it tells of a model only once it has loaded it is known
+    /// afterwards.
+    pub async fn trial(&mut self) -> Result<Trial, Failure> {
+        let found = trial(&self.target, &self.identified, self.optional).await.map_err(|error| {
+            Failure::endpoint(anyhow::anyhow!(
+                "{} does not answer as it should: {}",
+                self.target.url(),
+                error.message
+            ))
+        })?;
+        if self.identified.context_limit_tokens.is_none() {
+            self.look_again().await;
+        }
+        Ok(found)
+    }
+
+    async fn look_again(&mut self) {
+        // It answered a moment ago; if it does not now, the measurement will say so.
+        let Ok(again) = identify(&self.target, Some(&self.identified.model_id)).await else { return };
+        let again = again.asked_by(Some(self.identified.dialect));
+        for warning in again.warnings.iter().filter(|warning| !self.identified.warnings.contains(warning)) {
+            say(format_args!("note: {warning}"));
+        }
+        self.identified = again;
+    }
+
+    /// The engine as a journal names it.
+    pub fn engine_line(&self) -> String {
+        unfinished::engine_line(&self.identified)
+    }
+
+    /// Sends what the ledger lacks, until all is there, `stop` completes, or nobody answers any more. What is sent
+    /// belongs to a cycle, if there are any.
+    pub async fn measure<S: Future<Output = ()>>(
+        &self,
+        header: &Header,
+        cycle: Option<u32>,
+        ledger: &mut Ledger,
+        journal: &mut Journal,
+        stop: Pin<&mut S>,
+    ) -> Ending {
+        Measurement::new(self.rig(header, cycle), ledger, journal, stop).run().await
+    }
+
+    /// What is sent with each case of a ledger, in its order.
+    pub fn samplings(&self, header: &Header, ledger: &Ledger) -> Vec<Sampling> {
+        let rig = self.rig(header, None);
+        ledger.cases.iter().map(|case| rig.sampling(&case.plan)).collect()
+    }
+
+    fn rig<'a>(&'a self, header: &'a Header, cycle: Option<u32>) -> Rig<'a> {
+        Rig {
+            cycle,
+            target: &self.target,
+            identified: &self.identified,
+            optional: self.optional,
+            plan: &header.plan,
+            telemetry: &self.telemetry,
+            clock: Clock::at(unix_seconds(SystemTime::now()) - header.started_unix_s),
+        }
+    }
+}
+
+impl RunArgs {
+    /// Where the engine is that they name, with time-outs and key.
+    pub(in crate::command) async fn target(&self) -> Result<Target, Failure> {
+        locate::target(self).await
+    }
+
+    /// The cases that they ask for.
+    pub(in crate::command) fn asked(&self) -> Result<Vec<CasePlan>, Failure> {
+        suite::asked(self)
+    }
+
+    /// What is measured, of these cases.
+    pub(in crate::command) fn plan(&self, series: String, cases: Vec<CasePlan>, found: &Trial) -> Plan {
+        Plan {
+            series,
+            seed: self.seed.unwrap_or(options::SEED),
+            cases,
+            chars_per_token: found.chars_per_token,
+            template_tokens: found.template_tokens,
+            unexpected_script: self.unexpected_script(),
+            keep_output: self.keep_output,
+        }
+    }
+}
