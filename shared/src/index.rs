@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::metric;
+use crate::objects::fields;
 use crate::submission::{Evidence, Origin, Submission};
 use crate::summary::{Estimate, summarize};
 use crate::workload::Regime;
@@ -160,6 +161,24 @@ struct Column {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     range: BTreeMap<u32, (f64, f64)>,
 }
+
+fields!(Latest { schema, data_version, index, submissions; rejected });
+
+fields!(IndexFile { path, rows; });
+
+fields!(Rejected { path, reason; });
+
+fields!(Entry {
+    id, label, engine, model, hardware, origin, evidence;
+    engine_version, quantisation, date, simulated, partial,
+});
+
+fields!(IndexPage {
+    entries, words, entry, case, regime, workload, concurrency, prompt_tokens, depth_tokens, runs, failed, warnings,
+    metrics;
+});
+
+fields!(Column { row, value, low, high, n, statistic; range });
 
 impl IndexPage {
     /// Adds a submission and its cases.
