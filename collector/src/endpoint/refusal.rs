@@ -51,7 +51,9 @@ pub fn remedy(status: u16, said: &str) -> Option<String> {
     let text = match status {
         300..=399 => "The server redirects: give the address that it redirects to with --url",
         401 | 403 => "Pass the server's key with --api-key or in the environment variable DYNO_API_KEY",
-        404 if lower.contains("model") => "Name one of the models that GET /v1/models lists with --model",
+        404 if names_field(&lower, "model") => {
+            "Name one of the models that GET /v1/models lists with --model"
+        }
         404 => {
             "There is no such route here: --url must be the root of an OpenAI-compatible server, such as \
              http://127.0.0.1:8080, and --endpoint a route that it has"
@@ -146,6 +148,8 @@ mod tests {
             (403, "", "DYNO_API_KEY"),
             (404, "The model `x` does not exist.", "--model"),
             (404, "Not Found", "--url"),
+            (404, "there are GET /v1/models and GET /health", "--endpoint"),
+            (404, "model 'llama9' not found", "--model"),
             (429, "slow down", "concurrency"),
             (503, "Loading model", "/health"),
             (400, "request (12031 tokens) exceeds the available context size (2048 tokens)", "-c"),
