@@ -7,11 +7,12 @@
 mod call;
 mod exchange;
 mod measured;
+mod response;
 mod socket;
 mod target;
 
 pub use call::{CallError, Reply, call, get, get_json, get_text, post_json};
-pub use hyper::Method;
+pub use http::Method;
 pub use measured::{Ask, Connection, drive, not_sent, open};
 pub use target::{API_KEY_ENV, Target, TargetError, Timeouts};
 

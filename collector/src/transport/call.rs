@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use hyper::Method;
+use http::Method;
 use serde_json::Value;
 
 use super::Target;
@@ -179,18 +179,19 @@ async fn exchange(
         })
     };
     let socket = dial(target).await.map_err(|failure| Failure::Dial(failure.explain()))?;
-    let mut exchange = Exchange::start(socket).await.map_err(|error| Failure::Answer(error.to_string()))?;
+    let mut exchange = Exchange::new(socket);
     let asking = Asking { method, route: path, body, accept: "application/json, text/plain" };
-    let request = request(target, asking).map_err(|error| Failure::Answer(error.to_string()))?;
-    let response = exchange.send(request, Instant::now(), patience).await.map_err(answer)?;
-    let status = response.status().as_u16();
-    let mut incoming = response.into_body();
+    let status = exchange.send(request(target, &asking), Instant::now(), patience).await.map_err(answer)?;
     let mut bytes = Vec::new();
-    while let Some(more) = exchange.bytes(&mut incoming, patience).await.map_err(answer)? {
-        if bytes.len() + more.len() > MAX_REPLY_BYTES {
+    loop {
+        exchange.decode(|more| bytes.extend_from_slice(more)).map_err(answer)?;
+        if bytes.len() > MAX_REPLY_BYTES {
             return Err(Failure::Answer(format!("the answer is larger than {} MiB", MAX_REPLY_BYTES >> 20)));
         }
-        bytes.extend_from_slice(&more);
+        if exchange.is_over() {
+            break;
+        }
+        exchange.read(patience).await.map_err(answer)?;
     }
     Ok(Reply { status, body: target.without_key(String::from_utf8_lossy(&bytes).into_owned()) })
 }

@@ -1,22 +1,26 @@
 //! One HTTP/1.1 exchange on one connection, driven by the very task that waits for it.
+//!
+//! Reading and decoding are apart: a read is stamped and its bytes are kept as they came, so that the caller may let
+//! other streams read before it asks what they mean. An event that fits into the buffer is not copied.
 
-use std::error::Error as _;
 use std::future::Future;
-use std::io;
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
-use hyper::{Method, Request, Response};
-use hyper_util::rt::TokioIo;
+use http::Method;
+use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::time::Sleep;
 
 use super::Target;
+use super::response::{self, Body, Head, NotHttp};
 use super::socket::{Io, LastRead, Socket};
+
+/// Bytes that are read at once at most.
+const BUFFER_BYTES: usize = 16 << 10;
+/// Room that a read needs at least: less would cut an engine's event in two.
+const ROOM_BYTES: usize = 4 << 10;
 
 /// What is asked of one route.
 pub(super) struct Asking<'a> {
@@ -26,26 +30,36 @@ pub(super) struct Asking<'a> {
     pub(super) accept: &'static str,
 }
 
-/// The request, ready to be written.
-pub(super) fn request(
-    target: &Target,
-    asking: Asking<'_>,
-) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
-    let mut request = Request::builder()
-        .method(asking.method)
-        .uri(target.path(asking.route))
-        .header(HOST, target.host_header.clone())
-        .header(USER_AGENT, concat!("dyno/", env!("CARGO_PKG_VERSION")))
-        .header(ACCEPT, asking.accept)
-        // One request, one connection: the server need not keep it.
-        .header(CONNECTION, "close");
+/// The request's bytes, ready to be written.
+pub(super) fn request(target: &Target, asking: &Asking<'_>) -> Vec<u8> {
+    let body = asking.body.as_deref().unwrap_or_default();
+    let mut bytes = Vec::with_capacity(body.len() + 512);
+    let mut line = |parts: [&[u8]; 3]| {
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        bytes.extend_from_slice(b"\r\n");
+    };
+    line([
+        asking.method.as_str().as_bytes(),
+        b" ",
+        &[target.path(asking.route).as_bytes(), b" HTTP/1.1"].concat(),
+    ]);
+    line([b"host: ", target.host_header.as_bytes(), b""]);
+    line([b"user-agent: dyno/", env!("CARGO_PKG_VERSION").as_bytes(), b""]);
+    line([b"accept: ", asking.accept.as_bytes(), b""]);
+    // One request, one connection: the server need not keep it.
+    line([b"connection: close", b"", b""]);
     if let Some(authorization) = &target.authorization {
-        request = request.header(AUTHORIZATION, authorization.clone());
+        line([b"authorization: ", authorization.as_bytes(), b""]);
     }
     if asking.body.is_some() {
-        request = request.header(CONTENT_TYPE, "application/json");
+        line([b"content-type: application/json", b"", b""]);
     }
-    request.body(Full::new(asking.body.unwrap_or_default()))
+    if asking.body.is_some() || asking.method == Method::POST {
+        line([b"content-length: ", body.len().to_string().as_bytes(), b""]);
+    }
+    line([b"", b"", b""]);
+    bytes.extend_from_slice(body);
+    bytes
 }
 
 /// Why an exchange ended before its time.
@@ -59,39 +73,39 @@ pub(super) enum Broken {
     NotHttp(String),
 }
 
-impl Broken {
-    fn from_hyper(error: &hyper::Error) -> Self {
-        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        let io_kind =
-            error.source().and_then(|source| source.downcast_ref::<io::Error>()).map(io::Error::kind);
-        let malformed_chunk =
-            matches!(io_kind, Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
-        if error.is_parse() || malformed_chunk { Self::NotHttp(cause) } else { Self::Closed(cause) }
+impl From<NotHttp> for Broken {
+    fn from(NotHttp(cause): NotHttp) -> Self {
+        Self::NotHttp(cause)
     }
 }
 
-/// What reads and writes the socket while it is polled.
-type Driver = http1::Connection<TokioIo<Box<dyn Io>>, Full<Bytes>>;
-
-/// A connection with the machinery that reads and writes it.
+/// A connection that carries one request and its answer.
+#[derive(Debug)]
 pub(super) struct Exchange {
-    sender: http1::SendRequest<Full<Bytes>>,
-    driver: Option<Driver>,
+    stream: Box<dyn Io>,
     last_read: LastRead,
-}
-
-impl std::fmt::Debug for Exchange {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Exchange").finish_non_exhaustive()
-    }
+    outgoing: Outgoing,
+    /// What was read and not decoded.
+    incoming: Vec<u8>,
+    body: Body,
+    /// The connection has ended.
+    ended: bool,
+    alarm: Pin<Box<Sleep>>,
 }
 
 impl Exchange {
-    /// Starts HTTP on a socket; nothing is written yet.
-    pub(super) async fn start(socket: Socket) -> Result<Self, hyper::Error> {
+    /// An exchange on a socket; nothing is written yet.
+    pub(super) fn new(socket: Socket) -> Self {
         let Socket { stream, last_read, .. } = socket;
-        let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
-        Ok(Self { sender, driver: Some(driver), last_read })
+        Self {
+            stream,
+            last_read,
+            outgoing: Outgoing::default(),
+            incoming: Vec::with_capacity(BUFFER_BYTES),
+            body: Body::OVER,
+            ended: false,
+            alarm: Box::pin(tokio::time::sleep(Duration::ZERO)),
+        }
     }
 
     /// The instant of the last socket read.
@@ -99,78 +113,128 @@ impl Exchange {
         self.last_read.at()
     }
 
-    /// Writes the request and waits for the headers, at most `patience` from `since`.
-    pub(super) async fn send(
-        &mut self,
-        request: Request<Full<Bytes>>,
-        since: Instant,
-        patience: Duration,
-    ) -> Result<Response<Incoming>, Broken> {
-        let response = self.sender.send_request(request);
-        let waited = drive(&mut self.driver, &self.last_read, response, |_| since + patience).await;
-        waited.ok_or(Broken::Silent(patience))?.map_err(|error| Broken::from_hyper(&error))
+    /// Whether the whole body has been decoded.
+    pub(super) fn is_over(&self) -> bool {
+        self.body.is_over()
     }
 
-    /// The next bytes of the body, with `None` at its end. Every read postpones the end of patience.
-    pub(super) async fn bytes(
+    /// Writes the request and waits for the head, at most `patience` from `since`; gives the status.
+    pub(super) async fn send(
         &mut self,
-        body: &mut Incoming,
+        request: Vec<u8>,
+        since: Instant,
         patience: Duration,
-    ) -> Result<Option<Bytes>, Broken> {
+    ) -> Result<u16, Broken> {
+        self.outgoing = Outgoing { bytes: request, written: 0, flushed: false };
         loop {
-            let waited =
-                drive(&mut self.driver, &self.last_read, body.frame(), |last_read| last_read + patience)
-                    .await;
-            match waited.ok_or(Broken::Silent(patience))? {
-                None => return Ok(None),
-                Some(Err(error)) => return Err(Broken::from_hyper(&error)),
-                Some(Ok(frame)) => {
-                    // Trailers are no data.
-                    if let Ok(bytes) = frame.into_data() {
-                        return Ok(Some(bytes));
-                    }
-                }
+            self.receive(|_| since + patience, patience).await?;
+            if self.ended {
+                return Err(ended());
             }
+            if let Some(Head { status, length, body }) = response::head(&self.incoming)? {
+                self.incoming.drain(..length);
+                self.body = body;
+                return Ok(status);
+            }
+        }
+    }
+
+    /// Reads once more. Every read postpones the end of patience. The end of the connection is no error here.
+    pub(super) async fn read(&mut self, patience: Duration) -> Result<(), Broken> {
+        self.receive(|last_read| last_read + patience, patience).await
+    }
+
+    /// Hands what the last read brought to `on_data`, without the framing of HTTP. A connection that ended before the
+    /// body did is an error.
+    pub(super) fn decode(&mut self, on_data: impl FnMut(&[u8])) -> Result<(), Broken> {
+        let decoded = self.body.push(&self.incoming, on_data);
+        self.incoming.clear();
+        decoded?;
+        if self.ended && !self.body.close() { Err(ended()) } else { Ok(()) }
+    }
+
+    /// One read.
+    async fn receive(
+        &mut self,
+        deadline: impl Fn(Instant) -> Instant,
+        patience: Duration,
+    ) -> Result<(), Broken> {
+        let Self { stream, last_read, outgoing, incoming, alarm, .. } = self;
+        incoming.reserve(ROOM_BYTES);
+        let read = std::future::poll_fn(|cx| {
+            // A server may answer before it has read all: what it says is heard even when the rest cannot be written.
+            outgoing.poll_write(stream, cx);
+            if let Poll::Ready(read) = pin!(stream.read_buf(incoming)).poll(cx) {
+                return Poll::Ready(Some(read));
+            }
+            poll_silence(alarm.as_mut(), || deadline(last_read.at()), cx).map(|()| None)
+        });
+        match read.await {
+            None => Err(Broken::Silent(patience)),
+            Some(Ok(0)) => {
+                self.ended = true;
+                Ok(())
+            }
+            Some(Ok(_)) => Ok(()),
+            Some(Err(error)) => Err(Broken::Closed(error.to_string())),
         }
     }
 }
 
-/// Waits for `future` while driving the connection in the same task, so that no other task stands between a read and
-/// its stamp. `None` once the deadline, which follows the last read, has passed.
-async fn drive<D, F>(
-    driver: &mut Option<D>,
-    last_read: &LastRead,
-    future: F,
-    deadline: impl Fn(Instant) -> Instant,
-) -> Option<F::Output>
-where
-    D: Future + Unpin,
-    F: Future,
-{
-    let mut future = pin!(future);
-    let mut alarm = pin!(tokio::time::sleep_until(deadline(last_read.at()).into()));
-    std::future::poll_fn(|cx| {
-        // Bytes that are here already are taken before more are read.
-        if let Poll::Ready(output) = future.as_mut().poll(cx) {
-            return Poll::Ready(Some(output));
+fn ended() -> Broken {
+    Broken::Closed("the connection ended before the answer did".to_owned())
+}
+
+/// Completes once the deadline, which moves while bytes come, has passed. The alarm is set anew only when it rings or
+/// would ring too late, so that an event costs no timer.
+fn poll_silence(
+    mut alarm: Pin<&mut Sleep>,
+    deadline: impl Fn() -> Instant,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let due = deadline();
+    if due < alarm.deadline().into_std() || alarm.is_elapsed() {
+        alarm.as_mut().reset(due.into());
+    }
+    loop {
+        ready!(alarm.as_mut().poll(cx));
+        let due = deadline();
+        if due <= Instant::now() {
+            return Poll::Ready(());
         }
-        if let Some(connection) = driver.as_mut() {
-            if Pin::new(connection).poll(cx).is_ready() {
-                // What went wrong reaches the future through hyper's channel.
-                *driver = None;
-            }
-            if let Poll::Ready(output) = future.as_mut().poll(cx) {
-                return Poll::Ready(Some(output));
+        alarm.as_mut().reset(due.into());
+    }
+}
+
+/// A request on its way.
+#[derive(Debug, Default)]
+struct Outgoing {
+    bytes: Vec<u8>,
+    written: usize,
+    flushed: bool,
+}
+
+impl Outgoing {
+    /// Writes what can be written now. What goes wrong shows in the reading.
+    fn poll_write(&mut self, stream: &mut Box<dyn Io>, cx: &mut Context<'_>) {
+        while let Some(rest) = self.bytes.get(self.written..).filter(|rest| !rest.is_empty()) {
+            match Pin::new(&mut *stream).poll_write(cx, rest) {
+                Poll::Pending => return,
+                Poll::Ready(Ok(written)) if written > 0 => self.written += written,
+                Poll::Ready(_) => return self.give_up(),
             }
         }
-        while alarm.as_mut().poll(cx).is_ready() {
-            let due = deadline(last_read.at());
-            if due <= Instant::now() {
-                return Poll::Ready(None);
+        if !self.flushed {
+            // TLS keeps bytes back until it is told.
+            match Pin::new(&mut *stream).poll_flush(cx) {
+                Poll::Pending => return,
+                Poll::Ready(_) => self.give_up(),
             }
-            alarm.as_mut().reset(due.into());
         }
-        Poll::Pending
-    })
-    .await
+    }
+
+    /// Nothing more is written; the bytes are let go.
+    fn give_up(&mut self) {
+        *self = Self { flushed: true, ..Self::default() };
+    }
 }

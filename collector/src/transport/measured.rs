@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use dyno_shared::record::{RequestError, RequestErrorKind, RequestRecord};
 use dyno_shared::units::Seconds;
-use hyper::Method;
+use http::Method;
 
 use super::exchange::{Asking, Broken, Exchange, request};
 use super::socket::dial;
 use super::{Target, Timeouts};
+use crate::endpoint::Dialect;
 use crate::stream::{Observed, Observer};
 
 /// How long the rest of a body may take after `[DONE]`, so that the server can close in peace.
@@ -18,7 +19,7 @@ const FAREWELL: Duration = Duration::from_millis(250);
 /// One request, its body built before anything is timed.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// The route, e.g. [`crate::endpoint::openai_chat::PATH`].
+    /// The route, e.g. that of a [`Dialect`].
     pub path: &'static str,
     /// The body.
     pub body: Bytes,
@@ -62,8 +63,7 @@ pub async fn open(target: &Target) -> Result<Connection, RequestError> {
     let error = |message| RequestError { kind: RequestErrorKind::Connect, message };
     let socket = dial(target).await.map_err(|failure| error(failure.explain()))?;
     let (set_up, local_port) = (begin.elapsed(), socket.local_port);
-    let exchange = Exchange::start(socket).await.map_err(|failure| error(failure.to_string()))?;
-    Ok(Connection { target: target.clone(), exchange, set_up, local_port })
+    Ok(Connection { target: target.clone(), exchange: Exchange::new(socket), set_up, local_port })
 }
 
 /// Opens a connection, sends, and observes to the end. Failures stand in the record.
@@ -77,7 +77,7 @@ pub async fn drive(target: &Target, ask: Ask, run_start: Instant) -> Observed {
 /// The record of a request whose connection could not be opened.
 pub fn not_sent(ask: &Ask, run_start: Instant, error: RequestError) -> Observed {
     let at = offset(Instant::now(), run_start);
-    Observer::new(ask.seed(run_start)).failed(at, error.kind, error.message)
+    Observer::of(Dialect::on(ask.path), ask.seed(run_start)).failed(at, error.kind, error.message)
 }
 
 impl Connection {
@@ -109,57 +109,55 @@ impl Connection {
             method: Method::POST,
             route: ask.path,
             body: Some(ask.body),
-            accept: "text/event-stream, application/json",
+            accept: "text/event-stream, application/x-ndjson, application/json",
         };
-        let request = match request(&self.target, asking) {
-            Ok(request) => request,
-            Err(error) => {
-                let at = offset(Instant::now(), run_start);
-                return Observer::new(seed).failed(at, RequestErrorKind::Protocol, error.to_string());
-            }
-        };
+        let request = request(&self.target, &asking);
         let Timeouts { first_byte, idle, .. } = self.target.timeouts();
         let t_send = Instant::now();
         seed.t_send_s = Some(offset(t_send, run_start));
-        let mut observer = Observer::new(seed);
-        let response = match self.exchange.send(request, t_send, first_byte).await {
-            Ok(response) => response,
+        let mut observer = Observer::of(Dialect::on(ask.path), seed);
+        match self.exchange.send(request, t_send, first_byte).await {
+            Ok(status) => observer.headers(offset(self.exchange.last_read(), run_start), status),
             Err(broken) => {
                 let (kind, message) = before_headers(broken);
                 return observer.failed(offset(Instant::now(), run_start), kind, message);
             }
-        };
-        observer.headers(offset(self.exchange.last_read(), run_start), response.status().as_u16());
-        let mut body = response.into_body();
+        }
         loop {
-            // A role chunk or a comment may come at once and the first token after a long prefill.
-            let has_text = observer.last_text().is_some();
-            let patience = if has_text { idle } else { first_byte };
-            match self.exchange.bytes(&mut body, patience).await {
-                Ok(Some(bytes)) => {
-                    let at = offset(self.exchange.last_read(), run_start);
-                    // Engines speak to all streams of a batch at once: others are read before this is parsed.
-                    tokio::task::yield_now().await;
-                    observer.bytes(at, &bytes);
-                    if let Some(message) = stalled(&observer, at, idle) {
-                        return observer.failed(at, RequestErrorKind::IdleTimeout, message);
-                    }
-                }
-                Ok(None) => return observer.end(offset(self.exchange.last_read(), run_start)),
-                Err(broken) => {
-                    let (kind, message) = in_body(broken, has_text);
-                    return observer.failed(offset(Instant::now(), run_start), kind, message);
-                }
+            // Engines speak to all streams of a batch at once: others are read before this is parsed.
+            tokio::task::yield_now().await;
+            let at = offset(self.exchange.last_read(), run_start);
+            let decoded = self.exchange.decode(|bytes| observer.bytes(at, bytes));
+            if let Some(message) = stalled(&observer, at, idle) {
+                return observer.failed(at, RequestErrorKind::IdleTimeout, message);
             }
             if observer.is_over() {
-                let at = offset(self.exchange.last_read(), run_start);
-                let rest =
-                    async { while let Ok(Some(_)) = self.exchange.bytes(&mut body, FAREWELL).await {} };
                 // A server that goes on talking is not waited for.
-                let _ = tokio::time::timeout(FAREWELL, rest).await;
+                let _ = tokio::time::timeout(FAREWELL, self.farewell()).await;
                 return observer.end(at);
             }
+            if decoded.is_ok() && self.exchange.is_over() {
+                return observer.end(at);
+            }
+            // A role chunk or a comment may come at once and the first token after a long prefill.
+            let has_text = observer.last_text().is_some();
+            let read = match decoded {
+                Ok(()) => self.exchange.read(if has_text { idle } else { first_byte }).await,
+                Err(broken) => Err(broken),
+            };
+            if let Err(broken) = read {
+                let (kind, message) = in_body(broken, has_text);
+                return observer.failed(offset(Instant::now(), run_start), kind, message);
+            }
         }
+    }
+
+    /// Reads on until the server closes, which it may do in peace.
+    async fn farewell(mut self) {
+        while !self.exchange.is_over()
+            && self.exchange.read(FAREWELL).await.is_ok()
+            && self.exchange.decode(|_| ()).is_ok()
+        {}
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_shared::privacy::Secret;
-use hyper::Uri;
-use hyper::header::HeaderValue;
+use http::Uri;
+use http::header::HeaderValue;
 use tokio_rustls::rustls::client::Resumption;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
@@ -174,6 +174,11 @@ impl Target {
     pub fn is_loopback(&self) -> bool {
         self.host.eq_ignore_ascii_case("localhost")
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+
+    /// The port on which the engine listens here; `None` where it runs on another machine.
+    pub fn local_port(&self) -> Option<u16> {
+        self.is_loopback().then_some(self.port)
     }
 
     /// The request target of a route.
