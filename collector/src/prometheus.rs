@@ -146,15 +146,12 @@ fn labels(mut rest: &str) -> Option<Labels<'_>> {
         if let Some(after) = rest.strip_prefix('}') {
             return Some((metric, labels, after));
         }
-        let (name, after) = match rest.strip_prefix('"') {
-            Some(inside) => {
-                let (name, after) = quoted(inside)?;
-                (name, after.trim_start())
-            }
-            None => {
-                let (name, _) = rest.split_once('=')?;
-                (name.trim().to_owned(), rest.get(name.len()..)?)
-            }
+        let (name, after) = if let Some(inside) = rest.strip_prefix('"') {
+            let (name, after) = quoted(inside)?;
+            (name, after.trim_start())
+        } else {
+            let (name, _) = rest.split_once('=')?;
+            (name.trim().to_owned(), rest.get(name.len()..)?)
         };
         match after.strip_prefix('=') {
             Some(value) => {

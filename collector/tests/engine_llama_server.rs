@@ -8,8 +8,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use dyno_collector::engine::effective::disagreements;
+use dyno_collector::engine::{identify, wait_ready};
+use dyno_collector::transport::{self, Target};
 use dyno_shared::record::TokenCountSource;
 use dyno_shared::summary::summarize;
+use dyno_shared::system::Setting;
 
 use support::{case, run, shard};
 
@@ -27,8 +31,13 @@ impl Drop for Server {
     }
 }
 
-/// Starts a server, or says why the test is skipped. It is not waited for: `dyno run` does that.
+/// Starts a server with one slot of 4,096 tokens: see [`server_with`].
 fn server() -> Option<Server> {
+    server_with(&["-c", "4096", "-np", "1"])
+}
+
+/// Starts a server, or says why the test is skipped. It is not waited for: `dyno run` does that.
+fn server_with(flags: &[&str]) -> Option<Server> {
     let named = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_file());
     let (Some(binary), Some(model)) = (named("DYNO_TEST_LLAMA_SERVER"), named("DYNO_TEST_MODEL")) else {
         eprintln!(
@@ -40,20 +49,8 @@ fn server() -> Option<Server> {
     let child = Command::new(binary)
         .arg("--model")
         .arg(model)
-        .args([
-            "--alias",
-            "smollm2",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            &port.to_string(),
-            "-t",
-            "1",
-            "-c",
-            "4096",
-            "-np",
-            "1",
-        ])
+        .args(["--alias", "smollm2", "--host", "127.0.0.1", "--port", &port.to_string(), "-t", "1"])
+        .args(flags)
         .args(["--metrics", "--slots", "--props", "--no-webui", "--offline"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -65,6 +62,30 @@ fn server() -> Option<Server> {
         std::thread::sleep(Duration::from_millis(50));
     }
     Some(Server { child, url: format!("http://127.0.0.1:{port}") })
+}
+
+#[test]
+fn a_context_that_the_real_engine_cuts_short_is_named_with_both_values() {
+    // A quarter of 65,536 is more than this model was trained for, and the server says so only in its log.
+    let Some(server) = server_with(&["-c", "65536", "-np", "4", "--spec-type", "ngram-simple"]) else {
+        return;
+    };
+    let target = Target::parse(&server.url).unwrap();
+    let found = transport::runtime().unwrap().block_on(async {
+        wait_ready(&target, Duration::from_mins(1), |_| ()).await.unwrap();
+        identify(&target, None).await.unwrap()
+    });
+    let text = |word: &str| Setting::Text(word.to_owned());
+    let asked = [
+        ("-c".to_owned(), text("65536")),
+        ("-np".to_owned(), Setting::Number(4.0)),
+        ("--spec-type".to_owned(), text("ngram-simple")),
+        ("--threads".to_owned(), Setting::Number(1.0)),
+    ];
+    let wrong = disagreements(&asked.into(), &found);
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    let words = wrong[0].to_string();
+    assert!(words.contains("-c 65536") && words.contains("16384") && words.contains("8192"), "{words}");
 }
 
 #[test]

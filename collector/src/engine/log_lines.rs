@@ -130,6 +130,28 @@ pub fn counters(log: &str) -> Option<EngineCounters> {
     })
 }
 
+/// Fills what no route told with what the log tells, and names both as the source.
+pub fn complete(told: Option<EngineCounters>, log: &str) -> Option<EngineCounters> {
+    let (mut told, logged) = match (told, counters(log)) {
+        (Some(told), Some(logged)) => (told, logged),
+        (told, logged) => return told.or(logged),
+    };
+    let before = told.clone();
+    told.prompt_tokens = told.prompt_tokens.or(logged.prompt_tokens);
+    told.cached_tokens = told.cached_tokens.or(logged.cached_tokens);
+    // Where tokens and time are known there is a rate already.
+    if told.decode_s.is_none() {
+        told.stated_decode_tok_s = told.stated_decode_tok_s.or(logged.stated_decode_tok_s);
+    }
+    if told.prompt_s.is_none() {
+        told.stated_prefill_tok_s = told.stated_prefill_tok_s.or(logged.stated_prefill_tok_s);
+    }
+    if told != before {
+        told.source = format!("{}, {SOURCE}", told.source);
+    }
+    Some(told)
+}
+
 /// What the log of a start says of the configuration, by key of [`super::effective::KEYS`].
 pub fn effective(log: &str) -> Vec<(&'static str, Sourced)> {
     let said = |value: bool| Sourced { value: Setting::Flag(value), source: SOURCE.to_owned() };
@@ -221,6 +243,29 @@ mod tests {
         ));
         assert_eq!(line("Prefill rank batch, #new-token: 16384"), None);
         assert_eq!(line("Prefill batches are logged"), None);
+    }
+
+    #[test]
+    fn a_log_tells_only_what_no_route_told() {
+        let by_stats = EngineCounters {
+            source: "/v1/stats".into(),
+            output_tokens: Some(160.0),
+            ..EngineCounters::default()
+        };
+        let both = complete(Some(by_stats.clone()), RUN).unwrap();
+        assert_eq!((both.source.as_str(), both.output_tokens), ("/v1/stats, log", Some(160.0)));
+        assert!((both.stated_decode_tok_s.unwrap() - 96.0).abs() < 1e-9);
+        let timed = EngineCounters {
+            source: "/metrics".into(),
+            prompt_tokens: Some(1.0),
+            cached_tokens: Some(0.0),
+            prompt_s: Some(dyno_shared::units::Seconds(1.0)),
+            decode_s: Some(dyno_shared::units::Seconds(1.0)),
+            ..EngineCounters::default()
+        };
+        assert_eq!(complete(Some(timed.clone()), RUN), Some(timed));
+        assert_eq!(complete(Some(by_stats.clone()), "nothing\n"), Some(by_stats));
+        assert_eq!(complete(None, RUN), counters(RUN));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod gguf_name;
 mod identify;
 mod llama_cpp;
 mod lm_studio;
+pub mod log_file;
 pub mod log_lines;
 mod mistral_rs;
 mod ollama;
@@ -243,7 +244,8 @@ mod tests {
                 );
             }
             for flag in engine.flags {
-                assert!(effective::KEYS.iter().any(|(key, _)| *key == flag.key), "{name}: {}", flag.key);
+                let is_key = effective::KEYS.iter().any(|(key, _)| *key == flag.key);
+                assert!(is_key || flag.key.starts_with("simulated_"), "{name}: {}", flag.key);
                 for spelling in flag.names {
                     assert!(!spelling.starts_with('-') && !spelling.contains('_'), "{name}: {spelling}");
                 }
@@ -269,7 +271,7 @@ mod tests {
             assert!(asked.starts_with(&format!("`{}`", engine.dialect.path())), "{}", engine.name);
             match engine.counting {
                 Some(counting) => {
-                    assert!(counters.contains(&format!("`{}`", counting.route())), "{}", engine.name)
+                    assert!(counters.contains(&format!("`{}`", counting.route())), "{}", engine.name);
                 }
                 None => assert!(!counters.contains("`/"), "{}", engine.name),
             }
