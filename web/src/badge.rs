@@ -101,6 +101,9 @@ fn of_warning(name: &str) -> Option<Badge> {
             ("engine figure", "the engine's counter was beyond belief and is not used")
         }
         "counted_events" => ("counted events", "the server reported no token counts: a lower bound"),
+        "noisy_host" => ("noisy host", "other programs or other machines took the processors meanwhile"),
+        "throttled" => ("throttled", "clocks were held back by heat or by a limit of power"),
+        "gpu_shared" => ("GPU shared", "somebody else computed on the engine's accelerator"),
         "ended_early" => ("ended early", "fewer runs than were asked for"),
         other => {
             return Some(Badge::caution(&other.replace('_', " "), "a warning; the submission says more"));
