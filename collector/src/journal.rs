@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::protocol::{Entry, Plan};
 
 /// The version that this program writes and reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a measurement must keep to be resumed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -287,7 +287,7 @@ mod tests {
     }
 
     fn entry(number: u32) -> Entry {
-        Entry::Run { case: "code_q128".into(), run: Run { number, ..Run::default() } }
+        Entry::Run { case: "code_q128".into(), run: Run { number, ..Run::default() }, continuation: None }
     }
 
     #[test]
@@ -364,7 +364,7 @@ mod tests {
         let first = serde_json::to_string(&header()).unwrap();
         std::fs::write(&path, format!("{first}\n{{\"entry\":\"run\"}}\n")).unwrap();
         assert!(matches!(Journal::resume(&path), Err(JournalError::Damaged { line: 2, .. })));
-        std::fs::write(&path, first.replace("\"journal\":1", "\"journal\":2") + "\n").unwrap();
-        assert!(matches!(Journal::resume(&path), Err(JournalError::Version { found: 2, .. })));
+        std::fs::write(&path, first.replace("\"journal\":2", "\"journal\":3") + "\n").unwrap();
+        assert!(matches!(Journal::resume(&path), Err(JournalError::Version { found: 3, .. })));
     }
 }

@@ -46,6 +46,10 @@ impl Forecast {
         if let Some(case) = self.cases.get_mut(case) {
             case.sent += 1;
             case.seconds += seconds;
+            // More than foreseen: as heavy as the last one.
+            if let Some(last) = case.weights.last().copied().filter(|_| case.sent > case.weights.len()) {
+                case.weights.push(last);
+            }
         }
     }
 

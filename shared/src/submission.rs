@@ -237,6 +237,9 @@ pub mod flag {
     pub const COUNTER_RESET: &str = "counter_reset";
     /// The answer to a long prompt lacked the needle. The run stays: its speed is not in doubt.
     pub const NEEDLE_MISSED: &str = "needle_missed";
+    /// A cold run that was in flight when the measurement broke off, and that was made again with a prompt of its own,
+    /// because an engine that still lives may have the first one in its cache. It counts, and pairs with no other run.
+    pub const MADE_AGAIN: &str = "made_again";
     /// Flags that take a run out of the summary.
     pub const EXCLUDING: [&str; 2] = [SERVED_FROM_CACHE, NOT_CACHED];
 }

@@ -3,6 +3,7 @@
 //! No derived number is stored in a shard, so this is the only place where runs become figures, for the terminal
 //! and for the page alike.
 
+mod load;
 mod noise;
 mod stated;
 mod warning;
@@ -86,6 +87,8 @@ pub struct CaseSummary {
     pub prompt_tokens: Option<f64>,
     /// Mean output tokens of the passing runs' requests.
     pub output_tokens: Option<f64>,
+    /// The most streams that were served at once in each passing run, the least of them.
+    pub achieved_concurrency: Option<u32>,
 }
 
 impl CaseSummary {
@@ -107,8 +110,11 @@ pub fn summarize(case: &Case) -> CaseSummary {
         .filter(|run| !run.passed())
         .map(|run| RunFailure { run: run.number, reasons: run.failures() })
         .collect();
-    let estimates: Vec<Estimate> =
-        METRICS.iter().filter_map(|metric| estimate_of_runs(&passing, metric)).collect();
+    let estimates: Vec<Estimate> = METRICS
+        .iter()
+        .filter(|metric| metric.tells_of(case))
+        .filter_map(|metric| estimate_of_runs(&passing, metric))
+        .collect();
     let headline = Headline::of(case, &passing);
     let mut summary = CaseSummary {
         outliers: headline.outliers(),
@@ -120,6 +126,7 @@ pub fn summarize(case: &Case) -> CaseSummary {
         warnings: Vec::new(),
         prompt_tokens: mean_over_requests(&passing, |r| r.prompt_tokens.map(|t| t.get() as f64)),
         output_tokens: mean_over_requests(&passing, |r| r.output_tokens.map(|t| t.get() as f64)),
+        achieved_concurrency: passing.iter().filter_map(|run| run.achieved_concurrency()).min(),
     };
     summary.warnings = warning::of(case, &passing, &summary);
     summary
@@ -128,10 +135,11 @@ pub fn summarize(case: &Case) -> CaseSummary {
 /// One metric of a case's passing runs; `None` where no passing run tells.
 pub fn estimate(case: &Case, metric: &Metric) -> Option<Estimate> {
     let passing: Vec<&Run> = case.runs.iter().filter(|run| run.passed()).collect();
-    estimate_of_runs(&passing, metric)
+    metric.tells_of(case).then(|| estimate_of_runs(&passing, metric))?
 }
 
-fn estimate_of_runs(passing: &[&Run], metric: &Metric) -> Option<Estimate> {
+/// One metric of these runs, which passed; `None` where none of them tells.
+pub fn estimate_of_runs(passing: &[&Run], metric: &Metric) -> Option<Estimate> {
     let samples: Vec<Sample> = passing.iter().filter_map(|run| (metric.sample)(run)).collect();
     let figures: Vec<f64> = samples.iter().filter_map(|sample| sample.figure()).collect();
     if figures.is_empty() || figures.len() != samples.len() {

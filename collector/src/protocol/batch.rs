@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use dyno_shared::record::RequestError;
 use tokio::task::JoinSet;
 
 use crate::stream::Observed;
@@ -32,11 +33,19 @@ pub(super) async fn drive(target: &Target, asks: Vec<Ask>, run_start: Instant) -
     observed.into_iter().map(|(_, observed)| observed).collect()
 }
 
+/// Sends one by itself, due once its connection stands.
+pub(super) async fn one(target: &Target, mut ask: Ask, run_start: Instant) -> Observed {
+    match open(target).await {
+        Ok(connection) => {
+            ask.t_due = Some(Instant::now());
+            connection.send(ask, run_start).await
+        }
+        Err(error) => not_sent(&ask, run_start, error),
+    }
+}
+
 /// Opens so many connections, each timed by itself.
-async fn connect(
-    target: &Target,
-    count: usize,
-) -> Vec<Result<Connection, dyno_shared::record::RequestError>> {
+async fn connect(target: &Target, count: usize) -> Vec<Result<Connection, RequestError>> {
     let mut connections = Vec::with_capacity(count);
     while connections.len() < count {
         let mut opening = JoinSet::new();

@@ -4,9 +4,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use dyno_shared::format::percent;
+
 use super::patience::{Next, Patience, is_unsent};
 use super::rig::{Rig, Sent};
-use super::{CaseLedger, Entry, Ledger, reproducibility};
+use super::{CaseLedger, Entry, Ledger, reproducibility, until};
 use crate::journal::{Journal, JournalError};
 use crate::progress::{Forecast, Progress};
 use crate::workload::{CasePlan, Take};
@@ -25,6 +27,28 @@ pub enum Ending {
     Lost(String),
     /// A run could not be kept.
     Unkept(JournalError),
+}
+
+/// One sending of a case.
+struct Step {
+    /// The case, by its place.
+    index: usize,
+    take: Take,
+    number: u32,
+    /// Whether it is the first of the case since the beginning or an interruption.
+    first: bool,
+}
+
+/// Runs that are foreseen; of a case that goes on until its figure is known, the fewest.
+fn expected_runs(case: &CaseLedger) -> Vec<Take> {
+    match (case.next_run(), case.plan.until) {
+        (None, _) => Vec::new(),
+        (Some(_), None) => case.missing().map(Take::Run).collect(),
+        (Some(_), Some(_)) => {
+            let fewest = until::FEWEST_RUNS.saturating_sub(case.runs.len()).max(1);
+            case.missing().take(fewest).map(Take::Run).collect()
+        }
+    }
 }
 
 /// Why a case stops before its last run.
@@ -51,25 +75,13 @@ pub struct Measurement<'a, S> {
     patience: Patience,
 }
 
-/// What is still to be sent for a case.
-fn takes(case: &CaseLedger) -> Vec<Take> {
-    if case.is_complete() {
-        return Vec::new();
-    }
-    let warmups = if case.runs.is_empty() {
-        case.plan.warmup_takes()
-    } else {
-        case.plan.rewarm_takes(case.warmups.len() as u32)
-    };
-    warmups.into_iter().chain(case.missing().map(Take::Run)).collect()
-}
-
 impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
     /// A measurement of what the ledger lacks.
     pub fn new(rig: Rig<'a>, ledger: &'a mut Ledger, journal: &'a mut Journal, stop: Pin<&'a mut S>) -> Self {
         let mut forecast = Forecast::default();
         for case in &ledger.cases {
-            forecast.add(takes(case).into_iter().map(|take| case.plan.weight(take)).collect());
+            let takes = case.warmup_takes().into_iter().chain(expected_runs(case));
+            forecast.add(takes.map(|take| case.plan.weight(take)).collect());
         }
         Self { rig, ledger, journal, stop, progress: Progress::new(forecast), patience: Patience::default() }
     }
@@ -111,33 +123,58 @@ impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
 
     async fn one_case(&mut self, index: usize) -> Result<(), Left> {
         let Some(case) = self.ledger.cases.get(index) else { return Ok(()) };
-        let (plan, takes, recorded) = (case.plan.clone(), takes(case), case.warmups.len() as u32);
-        let warmups = takes.iter().filter(|take| !matches!(take, Take::Run(_))).count();
+        let (plan, warmups, recorded) = (case.plan.clone(), case.warmup_takes(), case.warmups.len() as u32);
         let mut repeated = Vec::new();
-        for (at, take) in takes.into_iter().enumerate() {
-            let (number, doing) = match take {
-                Take::Run(number) => (number, format!("{}: run {number} of {}", plan.id, plan.runs)),
-                _ => (recorded + at as u32 + 1, format!("{}: warm-up {} of {warmups}", plan.id, at + 1)),
-            };
-            self.progress.begin(&doing, at == 0);
-            let sent = self.send(&plan, take, number).await?;
-            self.progress.sent(index, sent.seconds);
-            if take == Take::Repeat && sent.run.passed() {
-                repeated.push(sent.text.clone());
+        let mut first = true;
+        for (at, take) in (1..).zip(&warmups) {
+            let doing = format!("{}: warm-up {at} of {}", plan.id, warmups.len());
+            let step = Step { index, take: *take, number: recorded + at, first: std::mem::take(&mut first) };
+            let text = self.step(&plan, step, &doing).await?;
+            if *take == Take::Repeat {
+                repeated.extend(text);
             }
-            let next = self.keep(&plan, take, sent)?;
-            match next {
-                Next::GoOn => {}
-                Next::LeaveCase(why) => return Err(self.pause_if_lost(why).await),
-                Next::LeaveAll(why) => return Err(Left::All(why)),
-            }
-            if at + 1 == plan.repeats() as usize
+            if at == plan.repeats()
                 && let Some(found) = reproducibility::compare(&repeated)
             {
                 self.enter(Entry::Reproducibility { case: plan.id.clone(), found })?;
             }
         }
+        while let Some((take, number, doing)) = self.next_run(index) {
+            let step = Step { index, take, number, first: std::mem::take(&mut first) };
+            self.enter(Entry::Begun { case: plan.id.clone(), number })?;
+            self.step(&plan, step, &doing).await?;
+        }
         Ok(())
+    }
+
+    /// The next recorded run of a case, its number, and what to say of it.
+    fn next_run(&self, index: usize) -> Option<(Take, u32, String)> {
+        let case = self.ledger.cases.get(index)?;
+        let take = case.next_run()?;
+        let number = take.recorded()?;
+        let id = &case.plan.id;
+        let doing = match case.plan.until {
+            None => format!("{id}: run {number} of {}", case.plan.runs_before.saturating_add(case.plan.runs)),
+            Some(until) => {
+                let (so_far, wanted) = (until::half_width(case), Some(until.half_width));
+                format!("{id}: run {number}, ± {} of ± {}", percent(so_far), percent(wanted))
+            }
+        };
+        Some((take, number, doing))
+    }
+
+    /// Sends once and keeps what came; the text of an answer that may be compared with others.
+    async fn step(&mut self, plan: &CasePlan, step: Step, doing: &str) -> Result<Option<String>, Left> {
+        let Step { index, take, number, first } = step;
+        self.progress.begin(doing, first);
+        let sent = self.send(plan, take, number).await?;
+        self.progress.sent(index, sent.seconds);
+        let text = sent.run.passed().then(|| sent.text.clone());
+        match self.keep(plan, take, sent)? {
+            Next::GoOn => Ok(text),
+            Next::LeaveCase(why) => Err(self.pause_if_lost(why).await),
+            Next::LeaveAll(why) => Err(Left::All(why)),
+        }
     }
 
     async fn send(&mut self, plan: &CasePlan, take: Take, number: u32) -> Result<Sent, Left> {
@@ -151,20 +188,21 @@ impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
 
     /// Enters what was sent, unless nothing was: a connection that could not be opened is no run.
     fn keep(&mut self, plan: &CasePlan, take: Take, sent: Sent) -> Result<Next, Left> {
-        let Sent { run, .. } = sent;
-        let next = self.patience.after(&run);
+        let Sent { run, continuation, .. } = sent;
+        let next = self.patience.after(&run, continuation.as_ref());
         if is_unsent(&run) {
             return Ok(next);
         }
         let case = plan.id.clone();
-        if let Take::Run(number) = take {
-            let failures = run.failures();
+        if let Some(number) = take.recorded() {
+            let failures: Vec<String> =
+                std::iter::once(&run).chain(&continuation).flat_map(|run| run.failures()).collect();
             if !failures.is_empty() {
                 self.progress.say(&format!("{case}, run {number}: {}", failures.join("; ")));
             }
-            self.enter(Entry::Run { case, run })?;
+            self.enter(Entry::Run { case, run, continuation })?;
         } else {
-            self.enter(Entry::Warmup { case, run })?;
+            self.enter(Entry::Warmup { case, run, continuation })?;
         }
         Ok(next)
     }

@@ -1,17 +1,23 @@
 //! The regimes: how each case is driven.
 
+mod asker;
 mod batch;
+mod cases;
 mod judge;
 mod ledger;
 mod measure;
+mod open_loop;
 mod patience;
 mod plan;
 mod proof;
 mod reproducibility;
 mod rig;
+mod session;
 mod trial;
+mod two_length;
+mod until;
 
-pub use ledger::{CaseLedger, Entry, Ledger};
+pub use ledger::{CaseLedger, Entry, LaterTurns, Ledger, Part};
 pub use measure::{Ending, Measurement};
 pub use plan::Plan;
 pub use proof::cached_tokens;

@@ -37,9 +37,10 @@ impl Patience {
         self.lost > 0
     }
 
-    /// A run of the case has ended.
-    pub fn after(&mut self, run: &Run) -> Next {
-        let errors = || run.requests.iter().filter_map(|request| request.error.as_ref());
+    /// A run of the case has ended; of sessions with their later turns.
+    pub fn after(&mut self, run: &Run, continuation: Option<&Run>) -> Next {
+        let requests = run.requests.iter().chain(continuation.iter().flat_map(|later| &later.requests));
+        let errors = || requests.clone().filter_map(|request| request.error.as_ref());
         let Some(first) = errors().next() else {
             (self.lost, self.failed) = (0, 0);
             return Next::GoOn;
@@ -92,9 +93,9 @@ mod tests {
     fn single_failures_among_good_requests_end_nothing() {
         let mut patience = Patience::default();
         for _ in 0..10 {
-            assert_eq!(patience.after(&ended(Some(RequestErrorKind::IdleTimeout))), Next::GoOn);
-            assert_eq!(patience.after(&ended(Some(RequestErrorKind::Status))), Next::GoOn);
-            assert_eq!(patience.after(&ended(None)), Next::GoOn);
+            assert_eq!(patience.after(&ended(Some(RequestErrorKind::IdleTimeout)), None), Next::GoOn);
+            assert_eq!(patience.after(&ended(Some(RequestErrorKind::Status)), None), Next::GoOn);
+            assert_eq!(patience.after(&ended(None), None), Next::GoOn);
         }
     }
 
@@ -102,11 +103,11 @@ mod tests {
     fn three_failures_in_a_row_end_the_case_and_the_next_one_is_tried() {
         let mut patience = Patience::default();
         let status = ended(Some(RequestErrorKind::Status));
-        assert_eq!(patience.after(&status), Next::GoOn);
-        assert_eq!(patience.after(&status), Next::GoOn);
-        assert!(matches!(patience.after(&status), Next::LeaveCase(why) if why.contains("it broke")));
+        assert_eq!(patience.after(&status, None), Next::GoOn);
+        assert_eq!(patience.after(&status, None), Next::GoOn);
+        assert!(matches!(patience.after(&status, None), Next::LeaveCase(why) if why.contains("it broke")));
         patience.new_case();
-        assert_eq!(patience.after(&status), Next::GoOn);
+        assert_eq!(patience.after(&status, None), Next::GoOn);
     }
 
     #[test]
@@ -114,12 +115,12 @@ mod tests {
         let mut patience = Patience::default();
         let lost = ended(Some(RequestErrorKind::Connect));
         for _ in 0..2 {
-            assert!(matches!(patience.after(&lost), Next::LeaveCase(_)));
+            assert!(matches!(patience.after(&lost, None), Next::LeaveCase(_)));
             patience.new_case();
         }
-        assert!(matches!(patience.after(&lost), Next::LeaveAll(_)));
-        assert_eq!(patience.after(&ended(None)), Next::GoOn);
-        assert!(matches!(patience.after(&lost), Next::LeaveCase(_)), "an answer in between counts");
+        assert!(matches!(patience.after(&lost, None), Next::LeaveAll(_)));
+        assert_eq!(patience.after(&ended(None), None), Next::GoOn);
+        assert!(matches!(patience.after(&lost, None), Next::LeaveCase(_)), "an answer in between counts");
     }
 
     #[test]
@@ -130,9 +131,11 @@ mod tests {
         assert!(!is_unsent(&batch(&[connect, Some(RequestErrorKind::Status)])));
         let mut patience = Patience::default();
         for _ in 0..2 {
-            assert_eq!(patience.after(&batch(&[None, connect])), Next::GoOn);
+            assert_eq!(patience.after(&batch(&[None, connect]), None), Next::GoOn);
         }
-        let Next::LeaveCase(why) = patience.after(&batch(&[None, connect])) else { panic!("it goes on") };
+        let Next::LeaveCase(why) = patience.after(&batch(&[None, connect]), None) else {
+            panic!("it goes on")
+        };
         assert!(why.starts_with("3 runs failed in a row"), "{why}");
     }
 }

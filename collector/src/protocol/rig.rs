@@ -2,19 +2,23 @@
 
 use std::time::Instant;
 
-use dyno_shared::shard::sha256_hex;
 use dyno_shared::submission::{Run, flag};
 use dyno_shared::units::Seconds;
 use dyno_shared::workload::Sampling;
 
+use super::asker::Asker;
 use super::judge::{Answered, Place, judge};
 use super::proof::Proof;
 use super::{Plan, batch};
-use crate::endpoint::openai_chat::{ChatRequest, Message, Optional, PATH};
+use crate::endpoint::openai_chat::{Message, Optional};
 use crate::engine::{Identified, Snapshot, count_tokens, counters};
 use crate::stream::Observed;
+use crate::telemetry::Sampler;
 use crate::transport::{Ask, Target};
-use crate::workload::{self, CasePlan, Prompt, Take, draft};
+use crate::workload::{self, CasePlan, Prompt, Shape, Take, draft};
+
+/// How often the engine is asked for the tokens of one text.
+const COUNT_TRIES: u32 = 3;
 
 /// Everything that a request needs.
 #[derive(Debug)]
@@ -27,6 +31,10 @@ pub struct Rig<'a> {
     pub optional: Optional,
     /// What is measured.
     pub plan: &'a Plan,
+    /// The cycle of a sweep to which its runs belong.
+    pub cycle: Option<u32>,
+    /// Watches the machine beside every run.
+    pub telemetry: &'a Sampler,
     /// Reads the seconds since the measurement began.
     pub clock: Clock,
 }
@@ -52,8 +60,10 @@ impl Clock {
 /// What one sending gave.
 #[derive(Debug)]
 pub struct Sent {
-    /// What was observed.
+    /// What was observed; of sessions their first turns.
     pub run: Run,
+    /// The later turns of sessions.
+    pub continuation: Option<Run>,
     /// All generated text of the first stream, reasoning first.
     pub text: String,
     /// How long it took, connections and counters included.
@@ -77,28 +87,47 @@ impl Rig<'_> {
     /// Sends a case's prompts once. A recorded run is judged; a warm-up is only recorded.
     pub async fn send(&self, case: &CasePlan, take: Take, number: u32) -> Sent {
         let begin = Instant::now();
-        let sampling = self.sampling(case);
+        let sending = Sending { case, take, number, sampling: self.sampling(case) };
         let prompts = self.prompts(case, take).await;
-        let asks: Vec<Ask> = (0..).zip(&prompts).map(|(i, prompt)| self.ask(prompt, &sampling, i)).collect();
-        let (mut run, observed) =
-            self.window(number, async |start| batch::drive(self.target, asks, start).await).await;
-        let text = observed.first().map_or_else(String::new, |o| format!("{}{}", o.reasoning, o.text));
-        let answers = prompts
-            .into_iter()
-            .zip(observed)
-            .zip(0..)
-            .map(|((prompt, observed), stream)| Answered {
-                expected: prompt.expected,
-                tokens: (sampling.ignore_eos == Some(true)).then_some(case.max_tokens),
-                place: Place { stream: (case.streams() > 1).then_some(stream), turn: None },
-                observed,
-            })
-            .collect();
-        judge(self.plan, &mut run, answers, take.recorded().map(|_| Proof::of(case.regime)));
-        Sent { run, text, seconds: begin.elapsed().as_secs_f64() }
+        let sent = match case.shape() {
+            Shape::Batch => {
+                let asks = self.asks(&prompts, &sending.sampling);
+                let (run, observed) =
+                    self.window(number, async |start| batch::drive(self.target, asks, start).await).await;
+                self.judged(&sending, run, prompts, observed)
+            }
+            Shape::OpenLoop => self.send_on_schedule(&sending, prompts).await,
+            Shape::TwoLength => self.send_at_two_lengths(&sending, prompts).await,
+            Shape::Session => self.send_sessions(&sending, prompts).await,
+        };
+        let mut sent = Sent { seconds: begin.elapsed().as_secs_f64(), ..sent };
+        if matches!(take, Take::Again(_)) {
+            for run in std::iter::once(&mut sent.run).chain(&mut sent.continuation) {
+                run.flags.push(flag::MADE_AGAIN.to_owned());
+            }
+        }
+        sent
     }
 
-    /// What is observed while the engine's counters are watched: a run without requests yet, and the answers.
+    /// A run of one request for each prompt, judged.
+    pub(super) fn judged(
+        &self,
+        sending: &Sending<'_>,
+        mut run: Run,
+        prompts: Vec<Prompt>,
+        observed: Vec<Observed>,
+    ) -> Sent {
+        let text = observed.first().map_or_else(String::new, |o| format!("{}{}", o.reasoning, o.text));
+        let several = prompts.len() > 1;
+        let answers = prompts.into_iter().zip(observed).zip(0..).map(|((prompt, observed), stream)| {
+            let place = Place { stream: several.then_some(stream), turn: None };
+            Answered { expected: prompt.expected, tokens: sending.tokens(), place, observed }
+        });
+        judge(self.plan, &mut run, answers.collect(), sending.proof());
+        Sent { run, continuation: None, text, seconds: 0.0 }
+    }
+
+    /// What is observed while the engine's counters and the machine are watched: a run without requests yet, and the answers.
     pub(super) async fn window(
         &self,
         number: u32,
@@ -106,9 +135,12 @@ impl Rig<'_> {
     ) -> (Run, Vec<Observed>) {
         let before = self.counters().await;
         let started_s = self.clock.read();
+        let watched = self.telemetry.begin();
         let observed = work(Instant::now()).await;
+        let telemetry = watched.end();
         let after = if before.is_some() { self.counters().await } else { None };
-        let mut run = Run { number, started_s: Some(started_s), ..Run::default() };
+        let mut run =
+            Run { number, cycle: self.cycle, started_s: Some(started_s), telemetry, ..Run::default() };
         if let (Some(before), Some(after)) = (before, after) {
             let delta = before.delta(&after);
             if delta.reset {
@@ -132,33 +164,63 @@ impl Rig<'_> {
         let draft = draft(case, &self.plan.series, take, stream);
         let lengths = self.plan.lengths();
         if let workload::Message::Long(long) = &draft.message {
-            let count = async |text: &str| count_tokens(self.target, self.identified, text).await;
-            if let Some(text) = long.exact(lengths, count).await {
+            if let Some(text) = long.exact(lengths, async |text: &str| self.count(text).await).await {
                 return draft.with(text);
             }
         }
         draft.about(lengths)
     }
 
-    fn ask(&self, prompt: &Prompt, sampling: &Sampling, stream: u32) -> Ask {
-        let request = ChatRequest {
-            model: self.identified.model_id.clone(),
-            messages: vec![Message::user(prompt.text.clone())],
-            sampling: sampling.clone(),
-            optional: self.optional,
-        };
-        Ask {
-            path: PATH,
-            body: request.body(),
-            stream,
-            run_tag: prompt.tag.clone(),
-            prompt_sha256: Some(sha256_hex(prompt.text.as_bytes())),
-            t_due: None,
+    /// Tokens of a text. It is asked again where a call fails: one that is not answered would make another prompt.
+    async fn count(&self, text: &str) -> Option<u64> {
+        for _ in 1..COUNT_TRIES {
+            let counted = count_tokens(self.target, self.identified, text).await;
+            if counted.is_some() || !self.identified.has_tokenizer {
+                return counted;
+            }
         }
+        count_tokens(self.target, self.identified, text).await
+    }
+
+    /// One request for each prompt, on a stream of its own.
+    pub(super) fn asks(&self, prompts: &[Prompt], sampling: &Sampling) -> Vec<Ask> {
+        (0..).zip(prompts).map(|(stream, prompt)| self.ask(prompt, sampling, stream)).collect()
+    }
+
+    /// A request that begins a conversation.
+    pub(super) fn ask(&self, prompt: &Prompt, sampling: &Sampling, stream: u32) -> Ask {
+        self.asker().ask(vec![Message::user(prompt.text.clone())], prompt.tag.clone(), sampling, stream)
+    }
+
+    /// What all requests have in common.
+    pub(super) fn asker(&self) -> Asker {
+        let Identified { model_id, dialect, .. } = self.identified;
+        Asker { model: model_id.clone(), optional: self.optional, dialect: *dialect }
     }
 
     async fn counters(&self) -> Option<Snapshot> {
         if self.identified.has_metrics { counters(self.target, self.identified.engine).await } else { None }
+    }
+}
+
+/// Which run of which case is sent, and with what.
+#[derive(Debug)]
+pub(super) struct Sending<'a> {
+    pub(super) case: &'a CasePlan,
+    pub(super) take: Take,
+    pub(super) number: u32,
+    pub(super) sampling: Sampling,
+}
+
+impl Sending<'_> {
+    /// Tokens that every answer must have, because the end of sequence is ignored.
+    pub(super) fn tokens(&self) -> Option<u64> {
+        (self.sampling.ignore_eos == Some(true)).then_some(self.case.max_tokens)
+    }
+
+    /// What the run must prove of the cache; `None` where it is not recorded.
+    pub(super) fn proof(&self) -> Option<Proof> {
+        self.take.recorded().map(|_| Proof::of(self.case.regime))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dyno_shared::format::{UNKNOWN, maybe, percent, with_interval};
+use dyno_shared::format::{UNKNOWN, maybe, percent, short, with_interval};
 use dyno_shared::metric;
 use dyno_shared::plain::plain;
 use dyno_shared::summary::Estimate;
@@ -42,7 +42,10 @@ fn figures(regime: Regime) -> (Figure, Vec<Figure>) {
             ttft(),
             vec![bare("cached", "cached_prompt_share"), decode(), bare("engine", "engine_decode_tok_s")],
         ),
-        Regime::Load => (with("aggregate", "client_wall_aggregate_tok_s"), vec![ttft(), decode()]),
+        Regime::Load => (
+            with("aggregate", "client_wall_aggregate_tok_s"),
+            vec![ttft(), decode(), bare("steady", "client_wall_steady_tok_s")],
+        ),
         Regime::Decode | Regime::DecodeAtDepth | Regime::Other => (
             decode(),
             vec![
@@ -77,15 +80,16 @@ pub(super) fn write(out: &mut String, views: &[CaseView<'_>]) {
 fn columns(regime: Regime, views: &[&CaseView<'_>]) -> Vec<Column> {
     let cells =
         |cell: &dyn Fn(&CaseView<'_>) -> String| views.iter().map(|view| cell(view)).collect::<Vec<_>>();
-    let (headline, others) = figures(regime);
+    let (headline, mut others) = figures(regime);
+    others.extend(further(views));
     let of_headline = |view: &CaseView<'_>, share: fn(&Estimate) -> Option<f64>| {
         percent(view.summary.get(headline.metric).and_then(share))
     };
     let mut columns = vec![Column::new(regime.title(), "", Align::Left, cells(&|view| plain(&view.case.id)))];
-    if regime == Regime::Load {
-        let streams = cells(&|view| view.case.concurrency.to_string());
-        columns.push(Column::new("streams", "", Align::Right, streams));
-    } else if views.iter().any(|view| view.case.prompt_tokens_target.is_some()) {
+    if regime == Regime::Load || views.iter().any(|view| view.case.concurrency > 1) {
+        columns.push(Column::new("streams", "", Align::Right, cells(&|view| streams(view))));
+    }
+    if views.iter().any(|view| view.case.prompt_tokens_target.is_some()) {
         columns.push(Column::new(
             "prompt",
             "tok",
@@ -99,6 +103,33 @@ fn columns(regime: Regime, views: &[&CaseView<'_>]) -> Vec<Column> {
     columns.push(Column::new("detects", "", Align::Right, cells(&|view| of_headline(view, |e| e.detects))));
     columns.extend(others.iter().map(|figure| figure_column(figure, views)));
     columns
+}
+
+/// Figures that only some cases of a regime have.
+fn further(views: &[&CaseView<'_>]) -> Vec<Figure> {
+    let two_length = with("two lengths", "client_wall_two_length_decode_tok_s");
+    let has = |figure: &Figure| views.iter().any(|view| view.summary.get(figure.metric).is_some());
+    let mut figures = Vec::new();
+    if has(&two_length) {
+        figures.push(two_length);
+    }
+    if views.iter().any(|view| view.case.arrival.is_some()) {
+        figures.push(with("from due", "client_wall_latency_from_due_s"));
+        figures.push(bare("our wait", "client_wall_queue_s"));
+    }
+    figures
+}
+
+/// Streams at once, with those that the engine really served at once where they were fewer; of an open loop its rate.
+fn streams(view: &CaseView<'_>) -> String {
+    let asked = view.case.concurrency;
+    match (view.case.arrival, view.summary.achieved_concurrency) {
+        (Some(arrival), _) => format!("{}/s", short(arrival.per_s())),
+        (None, Some(served)) if served < asked && view.case.regime == Regime::Load => {
+            format!("{served} of {asked}")
+        }
+        _ => asked.to_string(),
+    }
 }
 
 fn figure_column(figure: &Figure, views: &[&CaseView<'_>]) -> Column {

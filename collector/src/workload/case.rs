@@ -25,6 +25,9 @@ pub struct CasePlan {
     pub workload: Workload,
     /// Recorded runs; with [`Self::until`] the most there may be.
     pub runs: u32,
+    /// Runs of earlier cycles of a sweep: the numbers of these begin behind them.
+    #[serde(default)]
+    pub runs_before: u32,
     /// Unrecorded ones before them.
     pub warmups: u32,
     /// The most tokens that an answer may have.
@@ -90,6 +93,7 @@ impl CasePlan {
             regime,
             workload,
             runs: 1,
+            runs_before: 0,
             warmups: 0,
             max_tokens: 512,
             ignore_eos: false,
@@ -123,10 +127,11 @@ impl CasePlan {
         }
     }
 
-    /// How often the first prompt is sent to see whether the answers agree. 0 without warm-ups, which they are.
+    /// How often the first prompt is sent to see whether the answers agree. 0 without warm-ups, which they are, and in
+    /// later cycles of a sweep: once is enough.
     pub fn repeats(&self) -> u32 {
         let single = self.regime == Regime::Decode && self.shape() == Shape::Batch && self.concurrency == 1;
-        if single && self.warmups > 0 { REPEATS } else { 0 }
+        if single && self.warmups > 0 && self.runs_before == 0 { REPEATS } else { 0 }
     }
 
     /// Whether all runs share a prefix that must be in the engine's cache.

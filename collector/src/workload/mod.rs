@@ -10,6 +10,7 @@ mod needle;
 mod prose;
 mod structured;
 pub mod suite;
+pub mod suite_file;
 pub mod tag;
 
 use dyno_shared::workload::Regime;

@@ -153,6 +153,18 @@ pub(super) const QUEUE: Metric = Metric {
     sample: |run| mean_over_requests(run, |r| Some((r.t_send_s? - r.t_due_s?).0)),
 };
 
+pub(super) const LATENCY_FROM_DUE: Metric = Metric {
+    tag: "client_wall_latency_from_due_s",
+    title: "latency from the schedule",
+    unit: Unit::Seconds,
+    better: Better::Lower,
+    family: Family::Client,
+    formula: "t_last − t_due",
+    meaning: "Of an open loop: from when the request was due to the last generated text. What waits for its turn, in \
+              our queue or the engine's, is in it, so that a slow engine does not hide by being asked less.",
+    sample: |run| mean_over_requests(run, |r| Some((r.t_last_s? - r.t_due_s?).0)),
+};
+
 /// Σ tokens / Σ seconds over the run's requests; `None` unless every request tells and the rate is plausible.
 fn rate_over_requests(run: &Run, of: impl Fn(&RequestRecord) -> Option<(f64, Seconds)>) -> Option<Sample> {
     rate(run, |r| {

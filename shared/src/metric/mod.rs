@@ -7,7 +7,7 @@ mod engine;
 
 pub use engine::{PLAUSIBLE_DECODE_TOK_S, implausible_decode};
 
-use crate::submission::Run;
+use crate::submission::{Case, Run};
 use crate::units::Unit;
 
 /// Which way is better.
@@ -101,6 +101,13 @@ pub struct Metric {
     pub sample: fn(&Run) -> Option<Sample>,
 }
 
+impl Metric {
+    /// Whether it is a figure of this kind of case: the latency from a schedule is one of open loops alone.
+    pub fn tells_of(&self, case: &Case) -> bool {
+        self.tag != client::LATENCY_FROM_DUE.tag || case.arrival.is_some()
+    }
+}
+
 /// Every metric, in documentation order.
 pub const METRICS: &[&Metric] = &[
     &client::TTFT,
@@ -115,6 +122,7 @@ pub const METRICS: &[&Metric] = &[
     &client::TWO_LENGTH,
     &client::CONNECT,
     &client::QUEUE,
+    &client::LATENCY_FROM_DUE,
     &engine::PREFILL,
     &engine::DECODE,
     &engine::TTFT,

@@ -19,6 +19,7 @@ pub(super) fn summary(case: &Case) -> CaseSummary {
         warnings: Vec::new(),
         prompt_tokens: None,
         output_tokens: None,
+        achieved_concurrency: None,
     }
 }
 

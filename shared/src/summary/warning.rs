@@ -1,6 +1,6 @@
 //! Warnings are values that reach the reader, on the terminal and on the page.
 
-use super::{CaseSummary, noise};
+use super::{CaseSummary, load, noise};
 use crate::metric;
 use crate::record::TokenCountSource;
 use crate::statistics::Interval;
@@ -34,9 +34,17 @@ pub(super) fn of(case: &Case, passing: &[&Run], summary: &CaseSummary) -> Vec<Wa
             flag::NEEDLE_MISSED,
             "did not find the needle: the prompt was processed, the answer is wrong",
         ),
+        flagged(
+            case,
+            flag::MADE_AGAIN,
+            "were in flight when the measurement broke off, and made again with a prompt of their own: they pair \
+             with no other submission's",
+        ),
         few_runs(passing),
         cold_start(passing),
         model_loaded(&case.runs),
+        load::concurrency_not_reached(case, summary),
+        load::ttft_dominates(case, summary),
         outliers(summary),
         drift(case, summary),
         noise::noisy_host(&case.runs),

@@ -55,12 +55,21 @@ pub struct RunArgs {
     /// A subset that ends within a few minutes on a laptop's processor.
     #[arg(long, help_heading = "Suite")]
     pub quick: bool,
-    /// Cases to measure, separated by commas, of the standard suite or the quick one.
+    /// A suite of your own, in TOML; docs/suite.example.toml shows everything that it can say.
+    #[arg(long, value_name = "FILE", conflicts_with = "quick", help_heading = "Suite")]
+    pub suite: Option<PathBuf>,
+    /// Cases to measure, separated by commas, of the standard suite, the quick one, or the one of --suite.
     #[arg(long, value_name = "CASE,…", value_delimiter = ',', help_heading = "Suite")]
     pub cases: Vec<String>,
-    /// Recorded runs of each case [default: 16, with --quick 5].
+    /// Recorded runs of each case [default: 16, of several streams 8; with --quick 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Suite")]
     pub runs: Option<u32>,
+    /// Go on with each case until half the width of its 95 % interval is below this share, such as 2%.
+    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "runs", help_heading = "Suite")]
+    pub until: Option<f64>,
+    /// Time of a case's recorded runs after which --until gives up, such as 90s, 10m or 1h.
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = span, requires = "until", help_heading = "Suite")]
+    pub budget: Duration,
     /// Unrecorded runs before them [default: 2, with --quick 1]. Three sendings of one prompt, which show whether
     /// the answers agree, count among them; 0 leaves those out too.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Suite")]
@@ -184,6 +193,27 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "give seconds from 0.001 to 86,400".to_owned())
 }
 
+/// `2%` or `0.02`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().ok().map(|number| number * scale);
+    share
+        .filter(|share| (0.000_1..=0.5).contains(share))
+        .ok_or_else(|| "give a share from 0.01% to 50%, such as 2%".to_owned())
+}
+
+/// `90s`, `10m`, `1h`, or seconds.
+fn span(text: &str) -> Result<Duration, String> {
+    let unit = |(suffix, scale): (char, f64)| Some((text.strip_suffix(suffix)?, scale));
+    let (number, scale) =
+        [('s', 1.0), ('m', 60.0), ('h', 3_600.0)].into_iter().find_map(unit).unwrap_or((text, 1.0));
+    let seconds = number.trim().parse::<f64>().ok().map(|number| number * scale);
+    seconds
+        .filter(|s| (1.0..=604_800.0).contains(s))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "give a time from 1s to a week, such as 90s, 10m or 1h".to_owned())
+}
+
 /// A name that people will read: something to see, and nothing that a terminal obeys.
 fn name(text: &str) -> Result<String, String> {
     let seen = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -241,6 +271,12 @@ mod tests {
             ("--set tp", "KEY=VALUE"),
             ("--runs 0", "1..=10000"),
             ("--resume --force", "cannot be used with"),
+            ("--suite a.toml --quick", "cannot be used with"),
+            ("--until 2% --runs 4", "cannot be used with"),
+            ("--until 0%", "such as 2%"),
+            ("--until two", "such as 2%"),
+            ("--until 2% --budget 0", "such as 90s"),
+            ("--budget 5m", "--until"),
             ("--unexpected-script klingon", "hangul"),
         ] {
             let error = parse(line).unwrap_err().to_string();
@@ -258,6 +294,16 @@ mod tests {
         }
         assert_eq!(name("TP=4\u{1b}[2J\n x"), Ok("TP=4 [2J x".to_owned()));
         assert!(name(&"x".repeat(201)).unwrap_err().contains("200"));
+    }
+
+    #[test]
+    fn shares_and_times_are_read_as_people_write_them() {
+        assert_eq!((share("2%"), share("0.02"), share("2.5 %")), (Ok(0.02), Ok(0.02), Ok(0.025)));
+        let seconds = |text| span(text).map(|span| span.as_secs());
+        assert_eq!(
+            (seconds("90s"), seconds("10m"), seconds("1h"), seconds("45")),
+            (Ok(90), Ok(600), Ok(3_600), Ok(45))
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::anyhow;
+use dyno_shared::format::percent;
 
 use super::{RunArgs, suite};
 use crate::engine::Identified;
@@ -60,13 +61,19 @@ fn difference(args: &RunArgs, header: &Header, engine: &str, model: &str) -> Res
     {
         return Ok(Some(found));
     }
-    let runs = plan.cases.first().map_or(0, |case| case.runs);
-    if let Some(found) =
-        args.runs.and_then(|now| differs("number of runs", &runs.to_string(), &now.to_string()))
+    if let Some(now) = args.runs
+        && let Some(other) = plan.cases.iter().find(|case| case.until.is_some() || case.runs != now)
     {
-        return Ok(Some(found));
+        let was =
+            if other.until.is_some() { "decided by --until".to_owned() } else { other.runs.to_string() };
+        return Ok(differs("number of runs", &was, &now.to_string()));
     }
-    if args.quick || !args.cases.is_empty() {
+    if let Some(now) = args.until
+        && plan.cases.iter().any(|case| case.until.is_none_or(|until| until.half_width != now))
+    {
+        return Ok(Some(format!("it is not measured until {} is reached", percent(Some(now)))));
+    }
+    if args.quick || args.suite.is_some() || !args.cases.is_empty() {
         let asked = suite::asked(args)?;
         // Those that do not fit into the context were left out then.
         if let Some(new) = plan.cases.iter().find(|case| asked.iter().all(|a| a.id != case.id)) {
@@ -110,6 +117,7 @@ mod tests {
     #[test]
     fn what_is_said_and_differs_is_named() {
         assert!(found("--runs 8").unwrap().contains("number of runs is 5, now it is 8"));
+        assert!(found("--until 2%").unwrap().contains("not measured until"));
         assert!(found("--series t").unwrap().contains("series"));
         assert!(found("--seed 1").unwrap().contains("seed"));
         assert!(found("--cases code").unwrap().contains("code_q128"));
