@@ -25,6 +25,9 @@ pub(in crate::command) struct Facts {
     pub engine: Engine,
     /// The model.
     pub model: Model,
+    /// How the model is spread over accelerators, as far as the engine says.
+    #[serde(default)]
+    pub topology: Topology,
     /// What the engine says that it runs.
     pub effective: BTreeMap<String, Sourced>,
 }
@@ -32,8 +35,13 @@ pub(in crate::command) struct Facts {
 impl Facts {
     /// Of an engine that was looked at.
     pub fn of(identified: &Identified) -> Self {
-        let Identified { system, model, effective, .. } = identified;
-        Self { engine: system.clone(), model: model.clone(), effective: effective.clone() }
+        let Identified { system, model, topology, effective, .. } = identified;
+        Self {
+            engine: system.clone(),
+            model: model.clone(),
+            topology: topology.clone(),
+            effective: effective.clone(),
+        }
     }
 }
 
@@ -108,7 +116,7 @@ impl Measured<'_> {
                 partial: self.partial,
                 calibration: None,
             },
-            system: System { engine, model, hardware, topology: Topology::default() },
+            system: System { engine, model, hardware, topology: self.facts.topology.clone() },
             configuration: Configuration {
                 requested: details.set.iter().filter_map(|text| setting(text)).collect(),
                 effective: self.facts.effective.clone(),
@@ -124,8 +132,8 @@ impl Measured<'_> {
 }
 
 /// `simulated`, and behind it what tells the variants of a sweep apart.
-fn simulated_label(label: Option<&str>) -> Option<String> {
-    Some(label.filter(|label| label.starts_with(SIMULATED)).unwrap_or(SIMULATED).to_owned())
+fn simulated_label(label: Option<&str>) -> String {
+    label.filter(|label| label.starts_with(SIMULATED)).unwrap_or(SIMULATED).to_owned()
 }
 
 /// `key=value`: on and off, numbers, or words.
