@@ -8,6 +8,7 @@ mod concurrency;
 pub mod format;
 pub mod gaps;
 pub mod index;
+pub mod json;
 pub mod metric;
 pub mod objects;
 pub mod plain;

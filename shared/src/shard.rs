@@ -1,9 +1,9 @@
 //! Reading and writing a shard's text: version probe, refusal of unknown majors, hash, size.
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::objects::{self, Wrong};
+use crate::json::{Input, Wrong};
+use crate::objects;
 use crate::plain::plain;
 use crate::submission::{SCHEMA_MAJOR, Submission};
 use crate::validate::{Problem, validate};
@@ -78,14 +78,21 @@ pub fn parse(text: &str) -> Result<Submission, ShardError> {
     if text.trim().is_empty() {
         return Err(ShardError::Empty);
     }
-    let value: Value = serde_json::from_str(text).map_err(|e| ShardError::NotJson {
-        line: e.line(),
-        column: e.column(),
-        message: bare_message(&e),
-        truncated: e.is_eof(),
-    })?;
-    probe_version(&value)?;
-    objects::read(&value).map_err(ShardError::WrongForm)
+    let mut input = Input::new(text);
+    input.skip().and_then(|()| input.end()).map_err(|wrong| not_json(text, &wrong))?;
+    probe_version(text)?;
+    objects::read(text).map_err(ShardError::WrongForm)
+}
+
+fn not_json(text: &str, wrong: &Wrong) -> ShardError {
+    let before = text.get(..wrong.at()).unwrap_or(text);
+    let line = before.lines().last().filter(|_| !before.ends_with('\n')).unwrap_or_default();
+    ShardError::NotJson {
+        line: 1 + before.matches('\n').count(),
+        column: 1 + line.chars().count(),
+        message: wrong.message(),
+        truncated: before.len() == text.len(),
+    }
 }
 
 /// Reads and validates a shard.
@@ -125,9 +132,16 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     })
 }
 
+/// What says of which version a file is.
+struct Version {
+    schema: String,
+}
+
+objects::fields!(Version { schema; });
+
 /// Looks at the version alone, so that a file of another major is refused by name and not by its fields.
-fn probe_version(value: &Value) -> Result<(), ShardError> {
-    let Some(schema) = value.get("schema").and_then(Value::as_str) else { return Err(ShardError::NotAShard) };
+fn probe_version(text: &str) -> Result<(), ShardError> {
+    let Ok(Version { schema }) = objects::read(text) else { return Err(ShardError::NotAShard) };
     let Some(version) = schema.strip_prefix("dyno/") else { return Err(ShardError::NotAShard) };
     let major = version.split('.').next().and_then(|m| m.parse::<u32>().ok());
     let found = plain(version);
@@ -136,12 +150,6 @@ fn probe_version(value: &Value) -> Result<(), ShardError> {
         Some(newer) if newer > SCHEMA_MAJOR => Err(ShardError::NewerMajor { found }),
         _ => Err(ShardError::UnknownVersion { found }),
     }
-}
-
-/// `serde_json`'s message without its own "at line … column …", which we say ourselves.
-fn bare_message(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    message.rfind(" at line ").map_or(message.clone(), |at| message[..at].to_owned())
 }
 
 #[cfg(test)]

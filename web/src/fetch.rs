@@ -73,9 +73,7 @@ impl Failure {
 }
 
 fn read<T: objects::Slot>(path: &str, text: &str) -> Result<T, String> {
-    let value: serde_json::Value =
-        serde_json::from_str(text).map_err(|e| format!("{path} is damaged: {e}."))?;
-    objects::read(&value).map_err(|wrong| format!("{path} is damaged: {wrong}."))
+    objects::read(text).map_err(|wrong| format!("{path} is damaged: {wrong}."))
 }
 
 async fn text(path: &str, cache: RequestCache) -> Result<String, Failure> {

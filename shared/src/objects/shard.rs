@@ -1,8 +1,7 @@
 //! The types of a shard, field by field.
 
-use serde_json::Value;
-
-use super::{Slot, Wrong, fields, member};
+use super::{Slot, fields, next};
+use crate::json::{Input, Wrong};
 use crate::record::{EngineTimings, Gaps, RequestError, RequestErrorKind, RequestRecord, TokenCountSource};
 use crate::submission::{
     Calibration, Case, Check, EngineCounters, Evidence, Origin, Provenance, Reproducibility, Run,
@@ -102,9 +101,9 @@ macro_rules! words {
                 Self::$unknown
             }
 
-            fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
+            fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
                 const WORDS: &[(&str, $type)] = &[$(($word, $type::$variant)),*];
-                let word = value.as_str().ok_or_else(|| Wrong::expected("a word", value))?;
+                let word = input.string()?;
                 let known = WORDS.iter().find(|(known, _)| *known == word);
                 *self = known.map_or(Self::$unknown, |&(_, variant)| variant);
                 Ok(())
@@ -140,27 +139,55 @@ impl Slot for Regime {
         Self::Other
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        *self = Self::from_tag(value.as_str().ok_or_else(|| Wrong::expected("a word", value))?);
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = Self::from_tag(&input.string()?);
         Ok(())
     }
 }
+
+/// The member that says what the others are.
+struct Kind {
+    kind: String,
+}
+
+struct Imported {
+    tool: String,
+    version: Option<String>,
+}
+
+struct Transcribed {
+    source: String,
+    location: Option<String>,
+    author: Option<String>,
+}
+
+struct Rate {
+    per_s: f64,
+}
+
+fields!(Kind { kind; });
+fields!(Imported { tool; version });
+fields!(Transcribed { source; location, author });
+fields!(Rate { per_s; });
 
 impl Slot for Origin {
     fn blank() -> Self {
         Self::Unknown
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        let kind: String = member(value, "kind")?;
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        let mut again = input.clone();
+        let Kind { kind } = next(input)?;
         *self = match kind.as_str() {
             "collected" => Self::Collected,
-            "imported" => Self::Imported { tool: member(value, "tool")?, version: member(value, "version")? },
-            "transcribed" => Self::Transcribed {
-                source: member(value, "source")?,
-                location: member(value, "location")?,
-                author: member(value, "author")?,
-            },
+            "imported" => {
+                let Imported { tool, version } = next(&mut again)?;
+                Self::Imported { tool, version }
+            }
+            "transcribed" => {
+                let Transcribed { source, location, author } = next(&mut again)?;
+                Self::Transcribed { source, location, author }
+            }
             _ => Self::Unknown,
         };
         Ok(())
@@ -172,13 +199,15 @@ impl Slot for Arrival {
         Self::Constant { per_s: 0.0 }
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        let kind: String = member(value, "kind")?;
-        let per_s = member(value, "per_s")?;
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        let Rate { per_s } = next(&mut input.clone())?;
+        let Kind { kind } = next(input)?;
         *self = match kind.as_str() {
             "constant" => Self::Constant { per_s },
             "poisson" => Self::Poisson { per_s },
-            _ => return Err(Wrong::new(&["expected `constant` or `poisson`, found ", &kind]).inside("kind")),
+            _ => {
+                return Err(input.wrong(&["expected `constant` or `poisson`, found ", &kind]).inside("kind"));
+            }
         };
         Ok(())
     }
@@ -189,13 +218,12 @@ impl Slot for Setting {
         Self::Flag(false)
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        *self = match value {
-            Value::Bool(on) => Self::Flag(*on),
-            Value::String(text) => Self::Text(text.clone()),
-            _ => Self::Number(
-                value.as_f64().ok_or_else(|| Wrong::expected("a number, a text, true or false", value))?,
-            ),
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = match input.peek() {
+            b't' | b'f' => Self::Flag(input.flag()?),
+            b'"' => Self::Text(input.string()?.into_owned()),
+            b'-' | b'0'..=b'9' => Self::Number(input.number()?.real()),
+            _ => return Err(input.expected("a number, a text, true or false")),
         };
         Ok(())
     }

@@ -1,5 +1,7 @@
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
+
+use std::fmt;
 
 use super::*;
 use crate::index::{IndexPage, Latest};
@@ -59,7 +61,7 @@ fn full() -> Value {
 
 /// Whatever is taken away from a value or put in the place of a part of it: both readers make the same of it.
 fn same_as_serde<T: Slot + DeserializeOwned + PartialEq + fmt::Debug>(whole: &Value) {
-    let ours = |value: &Value| read::<T>(value).ok();
+    let ours = |value: &Value| read::<T>(&value.to_string()).ok();
     let theirs = |value: &Value| serde_json::from_value::<T>(value.clone()).ok();
     assert!(ours(whole).is_some() && ours(whole) == theirs(whole));
     for pointer in pointers(whole) {
@@ -96,8 +98,7 @@ fn pointers(value: &Value) -> Vec<String> {
 }
 
 fn wrong(text: &str) -> String {
-    let value: Value = serde_json::from_str(text).unwrap();
-    read::<Submission>(&value).unwrap_err().to_string()
+    read::<Submission>(text).unwrap_err().to_string()
 }
 
 #[test]
@@ -129,7 +130,11 @@ fn the_published_index_reads_as_serde_reads_it_whole_or_damaged() {
 fn words_and_origins_read_as_serde_reads_them() {
     fn each<T: Slot + DeserializeOwned + PartialEq + fmt::Debug>(words: &[&str]) {
         for word in words.iter().chain(&["never heard of"]).map(|&word| json!(word)) {
-            assert_eq!(read::<T>(&word).ok(), serde_json::from_value(word.clone()).ok(), "{word}");
+            assert_eq!(
+                read::<T>(&word.to_string()).ok(),
+                serde_json::from_value(word.clone()).ok(),
+                "{word}"
+            );
         }
     }
     each::<Evidence>(&["raw", "summary"]);
@@ -164,7 +169,7 @@ fn an_error_names_its_place() {
     let text = serde_json::to_string(&shard).unwrap();
     assert_eq!(
         wrong(&text.replace("\"number\":2", "\"number\":\"two\"")),
-        "cases[0].runs[1].number: expected a whole number from 0 to 4294967295, found the text \"two\""
+        "cases[0].runs[1].number: expected a whole number from 0 to 4294967295, found \"two\""
     );
     assert_eq!(wrong("[]"), "the whole: expected an object, found a list");
     assert_eq!(wrong("{\"schema\":\"dyno/1.0\"}"), "the whole: missing field `label`");
@@ -174,5 +179,5 @@ fn an_error_names_its_place() {
 fn a_list_in_the_place_of_an_object_is_refused() {
     let list: Value = serde_json::from_str(r#"["llama.cpp", null, null, false]"#).unwrap();
     assert!(serde_json::from_value::<Engine>(list.clone()).is_ok());
-    assert!(read::<Engine>(&list).is_err());
+    assert!(read::<Engine>(&list.to_string()).is_err());
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
-use super::{Slot, Wrong, read};
+use super::{Slot, next};
+use crate::json::{Input, Number, Wrong};
 use crate::units::{Joules, Seconds, Tokens, TokensPerSecond};
 
 impl Slot for bool {
@@ -12,8 +11,8 @@ impl Slot for bool {
         false
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        *self = value.as_bool().ok_or_else(|| Wrong::expected("true or false", value))?;
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = input.flag()?;
         Ok(())
     }
 }
@@ -23,8 +22,8 @@ impl Slot for f64 {
         0.0
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        *self = value.as_f64().ok_or_else(|| Wrong::expected("a number", value))?;
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = input.number()?.real();
         Ok(())
     }
 }
@@ -34,8 +33,8 @@ impl Slot for u64 {
         0
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        *self = value.as_u64().ok_or_else(|| Wrong::expected("a whole number from 0 on", value))?;
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = whole(input, u64::MAX)?;
         Ok(())
     }
 }
@@ -45,9 +44,8 @@ impl Slot for u32 {
         0
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        let number = value.as_u64().and_then(|n| Self::try_from(n).ok());
-        *self = number.ok_or_else(|| Wrong::expected("a whole number from 0 to 4294967295", value))?;
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = whole(input, u64::from(Self::MAX))? as Self;
         Ok(())
     }
 }
@@ -57,11 +55,22 @@ impl Slot for u16 {
         0
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        let number = value.as_u64().and_then(|n| Self::try_from(n).ok());
-        *self = number.ok_or_else(|| Wrong::expected("a whole number from 0 to 65535", value))?;
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = whole(input, u64::from(Self::MAX))? as Self;
         Ok(())
     }
+}
+
+/// A whole number up to `most`.
+fn whole(input: &mut Input<'_>, most: u64) -> Result<u64, Wrong> {
+    let before = input.clone();
+    if let Ok(Number::Whole(n)) = input.number()
+        && n <= most
+    {
+        return Ok(n);
+    }
+    *input = before;
+    Err(input.expected(&format!("a whole number from 0 to {most}")))
 }
 
 impl Slot for String {
@@ -69,8 +78,8 @@ impl Slot for String {
         Self::new()
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        value.as_str().ok_or_else(|| Wrong::expected("a text", value))?.clone_into(self);
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = input.string()?.into_owned();
         Ok(())
     }
 }
@@ -82,8 +91,8 @@ macro_rules! units {
                 Self(Slot::blank())
             }
 
-            fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-                self.0.fill(value)
+            fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+                self.0.fill(input)
             }
         }
     )*};
@@ -97,8 +106,8 @@ impl<T: Slot> Slot for Option<T> {
         None
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        *self = if value.is_null() { None } else { Some(read(value)?) };
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = if input.null()? { None } else { Some(next(input)?) };
         Ok(())
     }
 }
@@ -108,13 +117,12 @@ impl<T: Slot> Slot for Vec<T> {
         Self::new()
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        let elements = value.as_array().ok_or_else(|| Wrong::expected("a list", value))?;
-        self.reserve_exact(elements.len());
-        for (i, element) in elements.iter().enumerate() {
-            self.push(read(element).map_err(|wrong| wrong.inside_list(i))?);
-        }
-        Ok(())
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        self.clear();
+        input.list(&mut |input| {
+            self.push(next(input)?);
+            Ok(())
+        })
     }
 }
 
@@ -124,33 +132,35 @@ impl Slot for (f64, f64) {
         (0.0, 0.0)
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        let Some([first, second]) = value.as_array().map(Vec::as_slice) else {
-            return Err(Wrong::expected("a list of two", value));
-        };
-        self.0.fill(first).map_err(|wrong| wrong.inside_list(0))?;
-        self.1.fill(second).map_err(|wrong| wrong.inside_list(1))
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        let mut places = [&mut self.0, &mut self.1].into_iter();
+        input.list(&mut |input| match places.next() {
+            Some(place) => place.fill(input),
+            None => Err(input.wrong(&["expected a list of two, found a longer one"])),
+        })?;
+        if places.next().is_some() {
+            Err(input.wrong(&["expected a list of two, found a shorter one"]))
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// What a map is asked by.
 pub trait FromKey: Ord + Sized {
-    /// Reads the name of a member.
-    ///
-    /// # Errors
-    /// When the name is none.
-    fn from_key(key: &str) -> Result<Self, Wrong>;
+    /// The name of a member as a key, if it can be one.
+    fn from_key(key: &str) -> Option<Self>;
 }
 
 impl FromKey for String {
-    fn from_key(key: &str) -> Result<Self, Wrong> {
-        Ok(key.to_owned())
+    fn from_key(key: &str) -> Option<Self> {
+        Some(key.to_owned())
     }
 }
 
 impl FromKey for u32 {
-    fn from_key(key: &str) -> Result<Self, Wrong> {
-        key.parse().map_err(|_| Wrong::new(&["expected a whole number as the name"]).inside(key))
+    fn from_key(key: &str) -> Option<Self> {
+        key.parse().ok()
     }
 }
 
@@ -159,11 +169,13 @@ impl<K: FromKey, T: Slot> Slot for BTreeMap<K, T> {
         Self::new()
     }
 
-    fn fill(&mut self, value: &Value) -> Result<(), Wrong> {
-        let members = value.as_object().ok_or_else(|| Wrong::expected("an object", value))?;
-        for (key, value) in members {
-            self.insert(K::from_key(key)?, read(value).map_err(|wrong| wrong.inside(key))?);
-        }
-        Ok(())
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        self.clear();
+        input.object(&mut |name, input| {
+            let key =
+                K::from_key(name).ok_or_else(|| input.wrong(&["expected a whole number as its name"]))?;
+            self.insert(key, next(input)?);
+            Ok(())
+        })
     }
 }
