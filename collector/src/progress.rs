@@ -89,13 +89,22 @@ pub struct Progress {
     forecast: Forecast,
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
+    /// What the measurement is a part of; its beginning and end are said elsewhere.
+    part: Option<String>,
 }
 
 impl Progress {
     /// A bar where stderr is a terminal, lines elsewhere.
     pub fn new(forecast: Forecast) -> Self {
         let bar = std::io::IsTerminal::is_terminal(&std::io::stderr()).then(|| bar(&forecast));
-        Self { forecast, bar, last_line: None }
+        Self { forecast, bar, last_line: None, part: None }
+    }
+
+    /// The progress of a part of something larger: every line says which, and none comes before there is something to
+    /// wait for.
+    #[must_use]
+    pub fn of_part(self, part: String) -> Self {
+        Self { part: Some(part), last_line: Some(Instant::now()), ..self }
     }
 
     /// The next request is about to be sent; `doing` says which.
@@ -131,6 +140,8 @@ impl Progress {
     fn show(&mut self, doing: &str, at_once: bool) {
         // The time first: a narrow terminal cuts the end.
         let left = self.forecast.left_s().map_or_else(String::new, |s| format!("about {} left: ", about(s)));
+        let doing = self.part.as_ref().map_or_else(|| doing.to_owned(), |part| format!("{part}: {doing}"));
+        let at_once = at_once && self.part.is_none();
         let (sent, all) = self.forecast.counts();
         if let Some(bar) = &self.bar {
             bar.set_length(all);

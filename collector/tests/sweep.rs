@@ -265,14 +265,17 @@ fn dyno_sweep(folder: &Path, launch: &str) -> Command {
     command
 }
 
-/// A server with children: one that ignores SIGTERM, and one in a session of its own.
+/// A server whose second start has children: one that ignores SIGTERM, and one in a session of its own.
 fn with_children(folder: &Path, marker: &str) -> String {
     let dyno = assert_cmd::cargo::cargo_bin!("dyno").display();
     let server = script(
         folder,
         &format!(
-            "sh -c 'trap \"\" TERM; while true; do sleep 0.1; done' {marker} &\n\
-             setsid sh -c 'while true; do sleep 0.1; done' {marker} &\n\
+            "echo x >> starts\n\
+             if [ $(wc -l < starts) = 2 ]; then\n\
+             sh -c 'trap \"\" TERM; while true; do sleep 0.1; done' {marker}-stubborn &\n\
+             setsid sh -c 'while true; do sleep 0.1; done' {marker}-escaped &\n\
+             fi\n\
              port=$1; shift; '{dyno}' simulate --port $port --models {marker} \"$@\""
         ),
     );
@@ -292,7 +295,7 @@ fn ctrl_c_keeps_what_was_measured_and_ends_every_process_of_the_server() {
         .unwrap();
     let journal = dir.path().join("journals/decode-tok-s-40.journal");
     wait_until("the second variant", || journal.exists());
-    assert!(!processes(&marker).is_empty());
+    assert!(["stubborn", "escaped"].iter().all(|child| !processes(&format!("{marker}-{child}")).is_empty()));
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupt.success());
     let ran = Ran::of(&child.wait_with_output().unwrap()).ends(1).says(&["stopped", "--resume"]);

@@ -24,7 +24,7 @@ pub(super) use command_line::{cleaned, is_secret, quoted, without_folder};
 pub(super) use locate::nothing_found;
 pub use options::RunArgs;
 pub(super) use place::{below_results, named, series};
-pub(super) use subject::Subject;
+pub(super) use subject::{PartOf, Subject};
 
 use crate::calendar::unix_seconds;
 use crate::endpoint::openai_chat::Optional;

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, anyhow};
-use dyno_shared::format::{duration, significant};
 use dyno_shared::plain::plain;
 use dyno_shared::submission::Submission;
 use dyno_shared::sweep::compare;
@@ -35,7 +34,6 @@ use crate::protocol::Trial;
 use crate::stop::Stop;
 use crate::talk::say;
 use crate::transport;
-use crate::workload::CasePlan;
 
 /// A sweep in progress.
 struct Sweep<'a> {
@@ -148,12 +146,12 @@ impl Sweep<'_> {
         if self.state.is_some() {
             return Ok(());
         }
-        let context = self.asked.run.context.or(subject.identified.context_limit_tokens);
-        let (cases, mut notes) = fitting(&self.asked.cases, context)?;
+        let (cases, mut notes) = self.asked.run.fitting(self.asked.cases.clone(), &subject.identified)?;
         let started = unix_seconds(SystemTime::now());
         let name = self.asked.run.series.clone().unwrap_or_else(|| series(started));
         let plan = self.asked.run.plan(name, cases, found);
         notes.extend(remark(&plan, found));
+        notes.extend(subject.telemetry.note());
         if !unverifiable.is_empty() {
             notes.push(format!(
                 "{} does not say whether {} took effect",
@@ -214,7 +212,7 @@ impl Sweep<'_> {
             .count();
         if left > 0 && done > 0 {
             let seconds = passed.as_secs_f64() / f64::from(done) * left as f64;
-            say(format_args!("about {} left", duration(seconds)));
+            say(format_args!("about {} left", table::seconds(seconds.ceil().max(10.0))));
         }
     }
 
@@ -246,11 +244,13 @@ impl Sweep<'_> {
         self.report(&shards)?;
         let failed: usize = self.arms.iter().map(Arm::failed).sum();
         if is_whole {
-            let state = State::path(self.folder);
+            let (state, journals) = (State::path(self.folder), arm::journals(self.folder));
             for arm in self.arms {
                 arm.close()?;
             }
             std::fs::remove_file(&state).with_context(|| format!("cannot remove {}", state.display()))?;
+            // Something else may lie in it.
+            let _ = std::fs::remove_dir(journals);
         } else if was_stopped {
             say(format_args!("stopped; {resume}"));
         } else {
@@ -280,7 +280,8 @@ impl Sweep<'_> {
             }))?;
         } else {
             say("");
-            super::print(&format!("{}\n{}", header(&variants), table::text(&comparison)))?;
+            let (text, warnings) = (table::text(&comparison), table::warnings(&variants));
+            super::print(&format!("{}\n{text}{warnings}", header(&variants)))?;
         }
         let written: Vec<String> = files.iter().map(|file| format!("  {}", quoted(file))).collect();
         say(format_args!(
@@ -309,27 +310,6 @@ fn announce(asked: &Asked, cycles: u32) -> String {
         plural(cycles as usize, "cycle"),
         cases.join(", ")
     )
-}
-
-/// The cases that fit into a context, and what is left out. An unknown context is taken to be long enough.
-fn fitting(cases: &[CasePlan], context: Option<u64>) -> Result<(Vec<CasePlan>, Vec<String>), Failure> {
-    let (fit, too_long): (Vec<CasePlan>, Vec<CasePlan>) = cases
-        .iter()
-        .cloned()
-        .partition(|case| context.is_none_or(|context| case.context_needed() <= context));
-    let grouped = |tokens: u64| significant(tokens as f64, tokens.to_string().len());
-    let context = grouped(context.unwrap_or(0));
-    if fit.is_empty() {
-        return Err(Failure::usage(anyhow!(
-            "no case fits into the engine's context of {context} tokens: give the server a longer one, or choose others \
-             with --cases"
-        )));
-    }
-    let left_out = |case: &CasePlan| {
-        let needed = grouped(case.context_needed());
-        format!("left out: {} needs a context of {needed} tokens, the engine has {context}", case.id)
-    };
-    Ok((fit, too_long.iter().map(left_out).collect()))
 }
 
 /// Why a shard is only a part, if it is.

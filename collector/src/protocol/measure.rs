@@ -86,6 +86,12 @@ impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
         Self { rig, ledger, journal, stop, progress: Progress::new(forecast), patience: Patience::default() }
     }
 
+    /// The same as a part of something larger, which says for itself when it begins and ends.
+    #[must_use]
+    pub fn of_part(self, part: String) -> Self {
+        Self { progress: self.progress.of_part(part), ..self }
+    }
+
     /// Drives every case that is not complete.
     pub async fn run(&mut self) -> Ending {
         let ending = self.all_cases().await;

@@ -95,14 +95,15 @@ impl Measured<'_> {
             hardware.name = name;
         }
         // What is simulated never passes for a result, whatever its label was to be.
-        let label = if simulated { simulated_label(details.label.as_deref()) } else { details.label.clone() };
+        let label = details.label.as_deref();
+        let label = if simulated { simulated_label(label) } else { label.unwrap_or("default").to_owned() };
         let mut notes = details.notes.clone();
         notes.extend(remarks(self.ledger));
         notes.extend(self.ledger.remarks());
         let cases = self.ledger.cases.iter().zip(self.samplings);
         Submission {
             schema: SCHEMA.to_owned(),
-            label: label.unwrap_or_else(|| "default".to_owned()),
+            label,
             provenance: Provenance {
                 origin: Origin::Collected,
                 evidence: Evidence::Raw,

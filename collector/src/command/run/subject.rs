@@ -31,6 +31,15 @@ pub(in crate::command) struct Subject {
     pub telemetry: Sampler,
 }
 
+/// The part of a sweep that a measurement is.
+#[derive(Debug, Clone)]
+pub(in crate::command) struct PartOf {
+    /// The cycle to which its runs belong.
+    pub cycle: u32,
+    /// Which part it is, for people.
+    pub title: String,
+}
+
 impl Subject {
     /// Settles which engine and model are measured. The engine is ready.
     pub async fn of(args: &RunArgs, target: Target) -> Result<Self, Failure> {
@@ -72,17 +81,21 @@ impl Subject {
         unfinished::engine_line(&self.identified)
     }
 
-    /// Sends what the ledger lacks, until all is there, `stop` completes, or nobody answers any more. What is sent
-    /// belongs to a cycle, if there are any.
+    /// Sends what the ledger lacks, until all is there, `stop` completes, or nobody answers any more.
     pub async fn measure<S: Future<Output = ()>>(
         &self,
         header: &Header,
-        cycle: Option<u32>,
+        part: Option<&PartOf>,
         ledger: &mut Ledger,
         journal: &mut Journal,
         stop: Pin<&mut S>,
     ) -> Ending {
-        Measurement::new(self.rig(header, cycle), ledger, journal, stop).run().await
+        let rig = self.rig(header, part.map(|part| part.cycle));
+        let mut measurement = Measurement::new(rig, ledger, journal, stop);
+        if let Some(part) = part {
+            measurement = measurement.of_part(part.title.clone());
+        }
+        measurement.run().await
     }
 
     /// What is sent with each case of a ledger, in its order.
@@ -113,6 +126,17 @@ impl RunArgs {
     /// The cases that they ask for.
     pub(in crate::command) fn asked(&self) -> Result<Vec<CasePlan>, Failure> {
         suite::asked(self)
+    }
+
+    /// Of some cases those that fit into an engine, and what to say of the others.
+    pub(in crate::command) fn fitting(
+        &self,
+        cases: Vec<CasePlan>,
+        identified: &Identified,
+    ) -> Result<(Vec<CasePlan>, Vec<String>), Failure> {
+        let context = self.context.or(identified.context_limit_tokens);
+        let suite::Choice { cases, notes } = suite::fitting(cases, context, identified.total_slots)?;
+        Ok((cases, notes))
     }
 
     /// What is measured, of these cases.

@@ -78,9 +78,17 @@ fn of_file(args: &RunArgs, path: &Path) -> Result<Vec<CasePlan>, Failure> {
 /// Of the cases that were asked for, those that fit into the context. An unknown context is taken to be long enough:
 /// the engine will refuse what it cannot take. `slots` are the requests that the engine serves at once, where it tells.
 pub(super) fn choose(args: &RunArgs, context: Option<u64>, slots: Option<u32>) -> Result<Choice, Failure> {
-    let (fits, too_long): (Vec<CasePlan>, Vec<CasePlan>) = asked(args)?
-        .into_iter()
-        .partition(|case| context.is_none_or(|context| case.context_needed() <= context));
+    fitting(asked(args)?, context, slots)
+}
+
+/// The same of any cases.
+pub(super) fn fitting(
+    cases: Vec<CasePlan>,
+    context: Option<u64>,
+    slots: Option<u32>,
+) -> Result<Choice, Failure> {
+    let (fits, too_long): (Vec<CasePlan>, Vec<CasePlan>) =
+        cases.into_iter().partition(|case| context.is_none_or(|context| case.context_needed() <= context));
     let grouped = |tokens: u64| significant(tokens as f64, tokens.to_string().len());
     let context = grouped(context.unwrap_or(0));
     let mut notes: Vec<String> = too_long

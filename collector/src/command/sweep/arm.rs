@@ -15,7 +15,7 @@ use dyno_shared::workload::Sampling;
 use super::state::{Known, State};
 use super::variants::Variant;
 use crate::calendar::unix_seconds;
-use crate::command::run::{Facts, Measured, RunArgs, SIMULATED, Subject, below_results, named};
+use crate::command::run::{Facts, Measured, PartOf, RunArgs, SIMULATED, Subject, below_results, named};
 use crate::exit::Failure;
 use crate::journal::{Header, Journal};
 use crate::protocol::{CaseLedger, Ending, Ledger};
@@ -125,15 +125,15 @@ impl Arm {
     /// Sends what a cycle lacks.
     pub async fn measure<S: Future<Output = ()>>(
         &mut self,
-        cycle: u32,
+        part: &PartOf,
         subject: &Subject,
         stop: Pin<&mut S>,
     ) -> Option<Ending> {
         let Begun { header, journal, ledger, .. } = self.begun.as_mut()?;
         for case in &mut ledger.cases {
-            turn_to(case, cycle);
+            turn_to(case, part.cycle);
         }
-        Some(subject.measure(header, Some(cycle), ledger, journal, stop).await)
+        Some(subject.measure(header, Some(part), ledger, journal, stop).await)
     }
 
     /// Whether all runs of a cycle are there.
@@ -217,7 +217,7 @@ impl Arm {
     }
 
     fn journal_path(&self, folder: &Path) -> PathBuf {
-        folder.join("journals").join(format!("{}.journal", self.variant.slug))
+        journals(folder).join(format!("{}.journal", self.variant.slug))
     }
 
     fn shard_path(&self, facts: &Facts, state: &State, shared: Shared<'_>) -> PathBuf {
@@ -231,6 +231,11 @@ impl Arm {
             &label,
         ))
     }
+}
+
+/// Where the journals lie.
+pub(super) fn journals(folder: &Path) -> PathBuf {
+    folder.join("journals")
 }
 
 fn label(variant: &Variant, facts: &Facts) -> String {

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow};
 use super::Sweep;
 use super::effective::{self, Verified};
 use super::table::{figures, seconds};
-use crate::command::run::{RunArgs, Subject};
+use crate::command::run::{PartOf, RunArgs, Subject};
 use crate::exit::{Exit, Failure};
 use crate::launch::guard::End;
 use crate::launch::{LaunchError, Server, free_port, log, ready};
@@ -113,7 +113,8 @@ impl Sweep<'_> {
                 }
             };
             let stop = std::pin::pin!(stop);
-            self.arms[at].measure(cycle, &subject, stop).await
+            let part = PartOf { cycle, title: format!("cycle {cycle}, {label}") };
+            self.arms[at].measure(&part, &subject, stop).await
         };
         let Some(ending) = ending else { return Ok(Outcome::Failed("nothing was begun".to_owned())) };
         if let Ending::Unkept(error) = ending {
@@ -127,7 +128,7 @@ impl Sweep<'_> {
             None => tokio::time::timeout(MOMENT, server.ended()).await.ok(),
             died => died,
         };
-        Ok(Outcome::Failed(why(died, &ending, self.arms[at].ended_early())))
+        Ok(Outcome::Failed(why(died, &ending, &self.arms[at].ended_early())))
     }
 
     fn named(&self, at: usize, Failure { exit, error }: Failure) -> Failure {
@@ -196,7 +197,7 @@ fn ended(end: End, when: &str) -> String {
 }
 
 /// Why a measurement has not all its runs.
-fn why(died: Option<End>, ending: &Ending, cases: Vec<String>) -> String {
+fn why(died: Option<End>, ending: &Ending, cases: &[String]) -> String {
     match (died, ending) {
         (Some(end), _) => ended(end, "during the measurement"),
         (None, Ending::Lost(why)) => why.clone(),

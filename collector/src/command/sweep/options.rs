@@ -22,6 +22,21 @@ const LOAD: &str = "load1";
 /// In every cycle each variant gets a fresh server process on a free port, in alternating order. All of them are sent
 /// the same prompts, cycle by cycle new ones. Each variant becomes a shard of its own. Stdout is the comparison.
 #[derive(Debug, Clone, clap::Args)]
+#[command(
+    mut_arg("url", |arg| arg.hide(true)),
+    mut_arg("out", |arg| arg.hide(true)),
+    mut_arg("label", |arg| arg.hide(true)),
+    mut_arg("until", |arg| arg.hide(true)),
+    mut_arg("budget", |arg| arg.hide(true)),
+    mut_arg("model", |arg| told(arg, "What goes to {model}: a file, or a name").help_heading("Server")),
+    mut_arg("set", |arg| told(arg, "Fix a flag of the server for all variants, as --vary varies one; repeatable").help_heading("Server")),
+    mut_arg("runs", |arg| told(arg, "Recorded runs of each case in each cycle [default: 3]")),
+    mut_arg("warmups", |arg| told(arg, "Unrecorded runs before them, after every start of a server [default: 1; the first time three sendings of one prompt, which show whether the answers agree]")),
+    mut_arg("cases", |arg| told(arg, "Cases to measure, separated by commas, of the standard suite, the quick one, or the one of --suite [default: code]")),
+    mut_arg("resume", |arg| told(arg, "Go on with the sweep that was interrupted, or in which a measurement failed")),
+    mut_arg("force", |arg| told(arg, "Replace shards or an unfinished sweep")),
+    mut_arg("json", |arg| told(arg, "Print the comparison as JSON")),
+)]
 pub struct SweepArgs {
     /// The line that starts the server, with the places {port}, {model}, {flags} and, where a key has a place of its
     /// own, {KEY}. It is split as a shell would split it, and no shell sees it.
@@ -48,7 +63,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_000), help_heading = "Suite")]
     pub cycles: u32,
     /// Measure so many streams at once instead, separated by commas: the cases load1, load4, ….
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with_all = ["cases", "quick"], help_heading = "Suite")]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with_all = ["cases", "quick", "suite"], help_heading = "Suite")]
     pub concurrency: Vec<u32>,
     /// The folder for logs and journals; for the shards too, unless there is a folder `results/`.
     #[arg(long, value_name = "DIR", default_value = "dyno-sweep", help_heading = "Shard")]
@@ -56,6 +71,11 @@ pub struct SweepArgs {
     /// What it shares with `dyno run`.
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// The same flag of `dyno run` with words of its own.
+fn told(arg: clap::Arg, help: &'static str) -> clap::Arg {
+    arg.help(help).long_help(None::<&'static str>)
 }
 
 /// What the command line asks for, before anything is started.
@@ -82,9 +102,17 @@ impl SweepArgs {
         let mut run = self.run.clone();
         let model = std::mem::replace(&mut run.model, self.served_model.clone());
         run.set.clear();
-        run.runs.get_or_insert(RUNS);
-        run.warmups.get_or_insert(WARMUPS);
+        if run.suite.is_none() {
+            run.runs.get_or_insert(RUNS);
+            run.warmups.get_or_insert(WARMUPS);
+        }
         let cases = self.cases(&mut run)?;
+        if cases.iter().any(|case| case.until.is_some()) {
+            return Err(usage(
+                "leave out --until: how sure a sweep is comes from its cycles, give more of them with --cycles"
+                    .to_owned(),
+            ));
+        }
         Ok(Asked { launch: self.line()?, model, variants, cases, run })
     }
 
@@ -127,7 +155,7 @@ impl SweepArgs {
             };
             return Ok(self.concurrency.iter().copied().flat_map(streams).collect());
         }
-        if run.cases.is_empty() && !run.quick {
+        if run.cases.is_empty() && !run.quick && run.suite.is_none() {
             run.cases = vec![CASE.to_owned()];
         }
         run.asked()
@@ -195,6 +223,7 @@ mod tests {
             ("--launch s --vary a=1,2 --url http://127.0.0.1:1", "starts the server itself"),
             ("--launch s --vary a=1,2 --out x.json", "--out-dir"),
             ("--launch s --vary a=1,2 --label x", "is the label"),
+            ("--launch s --vary a=1,2 --until 2%", "--cycles"),
             ("--launch s --vary a=1,2 --cycles 0", "1..=1000"),
             ("--launch s --vary a=1,2 --cases nonsense", "nonsense"),
             ("--launch s --vary a=1,2 --concurrency 4 --cases code", "cannot be used with"),

@@ -3,16 +3,25 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use dyno_shared::format::{UNKNOWN, maybe, percent, short, with_interval};
+use dyno_shared::format::{UNKNOWN, maybe, percent};
 use dyno_shared::metric::{Family, Metric};
 use dyno_shared::plain::plain;
+use dyno_shared::submission::Submission;
+use dyno_shared::summary::summarize;
 use dyno_shared::sweep::{CaseComparison, MetricComparison, Row, Verdict};
 use serde_json::{Value, json};
 
+use crate::command::run::SIMULATED;
 use crate::report::table::{Align, Column, draw, wrapped};
 
 /// Below this a p value is said to be below it.
 const SMALLEST_P: f64 = 0.001;
+
+/// An interval of ratios below this is narrow.
+const NARROW: f64 = 0.01;
+
+/// Characters of a name in the head of a column.
+const LONGEST_HEAD: usize = 20;
 
 /// A table for each case, and how to read them.
 pub(super) fn text(cases: &[CaseComparison]) -> String {
@@ -52,14 +61,15 @@ fn write_case(out: &mut String, case: &CaseComparison) {
 fn columns(headline: &MetricComparison, also: &[MetricComparison]) -> Vec<Column> {
     let rows = &headline.rows;
     let cells = |cell: &dyn Fn(&Row) -> String| rows.iter().map(cell).collect::<Vec<_>>();
-    let first = rows.first().map_or("", |row| row.label.as_str());
+    let first = rows.first().map(|row| name(&row.label)).unwrap_or_default();
+    let first = if first.chars().count() <= LONGEST_HEAD { first } else { "the first".to_owned() };
     let unit = headline.metric.unit.symbol();
     let mut columns = vec![
-        Column::new("variant", "", Align::Left, cells(&|row| plain(&row.label))),
+        Column::new("variant", "", Align::Left, cells(&|row| name(&row.label))),
         Column::new("cycles", "", Align::Right, cells(&|row| row.figures.len().to_string())),
         Column::new("median", unit, Align::Right, cells(&|row| maybe(row.median()))),
         Column::new("spread", "", Align::Right, cells(&|row| percent(row.spread()))),
-        Column::new("ratio to", &plain(first), Align::Left, cells(&ratio)),
+        Column::new("ratio to", &first, Align::Left, cells(&ratio)),
         Column::new(
             "p",
             "",
@@ -91,10 +101,20 @@ fn short_name(metric: &Metric) -> (&'static str, &'static str) {
     }
 }
 
+/// A variant's name: that it is simulated stands above the table.
+fn name(label: &str) -> String {
+    plain(label.strip_prefix(SIMULATED).map_or(label, str::trim_start))
+}
+
+/// `1.884 (1.770–2.005)`; narrow ones have a further digit.
 fn ratio(row: &Row) -> String {
-    let over = row.against.as_ref().and_then(|of| of.over);
-    let interval = over.and_then(|of| of.interval).map(|of| (of.low, of.high));
-    with_interval(over.map(|of| of.ratio), interval)
+    let Some(over) = row.against.as_ref().and_then(|of| of.over) else { return UNKNOWN.to_owned() };
+    let ratio = over.ratio;
+    match over.interval {
+        None => format!("{ratio:.3}"),
+        Some(of) if of.high - of.low < NARROW => format!("{ratio:.4} ({:.4}–{:.4})", of.low, of.high),
+        Some(of) => format!("{ratio:.3} ({:.3}–{:.3})", of.low, of.high),
+    }
 }
 
 fn p_of(row: &Row) -> Option<f64> {
@@ -182,10 +202,29 @@ pub(super) fn figures(of: &[(&str, &Metric, Option<f64>)]) -> String {
     of.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
+/// What must be read beside the figures, of every variant: that it stands in its own report too does not help a reader
+/// of this one.
+pub(super) fn warnings(variants: &[&Submission]) -> String {
+    let mut told = Vec::new();
+    for shard in variants {
+        for case in &shard.cases {
+            // Few runs are what a sweep is made of: its cycles count.
+            let warnings = summarize(case).warnings.into_iter().filter(|warning| warning.name != "few_runs");
+            let place = format!("{}, {}", name(&shard.label), plain(&case.id));
+            told.extend(warnings.map(|warning| format!("{place}: {}", plain(&warning.text))));
+        }
+    }
+    if told.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = told.iter().map(|line| wrapped(line)).collect();
+    format!("\nWarnings\n{}", lines.concat())
+}
+
 /// Seconds for people: `4.2 s`, `49 s`, `2 min 05 s`.
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
-        s if s < 10.0 => format!("{} s", short(s)),
+        s if s < 10.0 => format!("{s:.1} s"),
         s if s < 60.0 => format!("{s:.0} s"),
         s => dyno_shared::format::duration(s),
     }
