@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::command::calibrate::CalibrateArgs;
 use crate::command::discover::DiscoverArgs;
 use crate::command::guard::GuardArgs;
 use crate::command::publish::PublishArgs;
@@ -12,7 +13,7 @@ use crate::command::run::RunArgs;
 use crate::command::simulate::SimulateArgs;
 use crate::command::sweep::SweepArgs;
 use crate::command::validate::ValidateArgs;
-use crate::command::{discover, guard, publish, report, run, schema, simulate, sweep, validate};
+use crate::command::{calibrate, discover, guard, publish, report, run, schema, simulate, sweep, validate};
 use crate::exit::{Exit, Failure};
 use crate::talk::say_error;
 
@@ -34,11 +35,6 @@ pub enum Command {
     /// Measure a running engine and write one shard.
     Run(Box<RunArgs>),
     /// Start a server in several variants, measure each of them, and compare.
-    #[command(
-        mut_arg("url", |arg| arg.hide(true)),
-        mut_arg("out", |arg| arg.hide(true)),
-        mut_arg("label", |arg| arg.hide(true)),
-    )]
     Sweep(Box<SweepArgs>),
     /// Show the table of a shard.
     Report(ReportArgs),
@@ -48,6 +44,8 @@ pub enum Command {
     Publish(PublishArgs),
     /// Look for engines on this machine.
     Discover(DiscoverArgs),
+    /// Measure how much the client itself adds.
+    Calibrate(CalibrateArgs),
     /// Serve a simulated engine with a known truth.
     Simulate(Box<SimulateArgs>),
     /// Run a program until it ends or stdin closes, and leave nothing of it behind.
@@ -68,6 +66,7 @@ impl Command {
             Self::Validate(args) => validate::run(args),
             Self::Publish(args) => publish::run(args),
             Self::Discover(args) => discover::run(args),
+            Self::Calibrate(args) => calibrate::run(args),
             Self::Simulate(args) => simulate::run(args).map(|()| Exit::Done).map_err(Failure::from),
             Self::Guard(args) => guard::run(args),
             Self::Schema => schema::run(),

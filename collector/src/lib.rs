@@ -1,6 +1,7 @@
 //! Dyno's collector: drives a serving engine over HTTP, measures it, and writes one shard.
 
 pub mod calendar;
+pub mod calibration;
 pub mod cli;
 pub mod command;
 pub mod endpoint;
@@ -9,6 +10,7 @@ pub mod exit;
 pub mod input;
 pub mod journal;
 pub mod launch;
+pub mod limits;
 pub mod ndjson;
 pub mod output;
 pub mod progress;

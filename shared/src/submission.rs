@@ -121,7 +121,8 @@ pub enum Evidence {
     Unknown,
 }
 
-/// The client's own error at the streams and rates of this submission.
+/// The client's own error, measured against a simulated engine at the streams and the rate of this submission: the
+/// client's stamp of an event minus the engine's stamp just before it wrote that event, on one clock.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -132,21 +133,42 @@ pub struct Calibration {
     /// Tokens per second of each stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_tok_s: Option<f64>,
-    /// Median of the client's TTFT minus the truth.
+    /// Requests behind the errors of TTFT.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Tokens behind the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Mean error of TTFT.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttft_error_mean_s: Option<Seconds>,
+    /// Median error of TTFT.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttft_error_median_s: Option<Seconds>,
     /// Its 99th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttft_error_p99_s: Option<Seconds>,
-    /// 99th percentile of the error of a gap.
+    /// Median of the absolute error of a gap between two events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_error_median_s: Option<Seconds>,
+    /// Its 99th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap_error_p99_s: Option<Seconds>,
     /// Tokens that were sent and not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_tokens: Option<u64>,
-    /// The client's own CPU time.
+    /// Tokens that were seen and not sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra_tokens: Option<u64>,
+    /// The client's own CPU time for those tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_cpu_s: Option<Seconds>,
+    /// The same as a share of the time it took, 1 being one core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_cpu_share: Option<f64>,
+    /// The most memory that the client held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_memory_bytes: Option<u64>,
 }
 
 /// A workload in a regime at a concurrency.

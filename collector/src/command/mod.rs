@@ -1,5 +1,6 @@
 //! One file for each subcommand.
 
+pub mod calibrate;
 pub mod discover;
 pub mod guard;
 pub mod publish;

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
+use crate::limits::raise_open_files;
 use crate::simulator::{Log, Simulator, Truth};
 use crate::stop::stopped;
 use crate::talk::say;
@@ -25,6 +27,9 @@ pub struct SimulateArgs {
     /// Append what was sent, one JSON line for each chat request, to this file.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// End when stdin does: with the process that started this one, however that one ends.
+    #[arg(long, hide = true)]
+    pub while_stdin: bool,
     /// What is true of the engine.
     #[command(flatten)]
     pub truth: Truth,
@@ -36,6 +41,7 @@ pub struct SimulateArgs {
 /// # Errors
 /// A truth that cannot be simulated, an address that cannot be listened on, a log file that cannot be opened.
 pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
+    raise_open_files();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("no runtime for the simulated engine")?.block_on(simulate(args))
 }
@@ -50,13 +56,38 @@ async fn simulate(args: &SimulateArgs) -> anyhow::Result<()> {
     let address = listener.local_addr().context("the listening socket has no address")?;
     writeln!(std::io::stdout(), "http://{address}").context("cannot write the address to stdout")?;
     let rate = args.truth.expected_decode_tok_s().map_or("unlimited".to_owned(), |rate| format!("{rate:.1}"));
-    say(format_args!(
-        "simulated engine: {rate} tok/s decode, {} tok/s prefill, {} slots; Ctrl-C ends it",
-        args.truth.prefill_tok_s, args.truth.slots
-    ));
+    if !args.while_stdin {
+        say(format_args!(
+            "simulated engine: {rate} tok/s decode, {} tok/s prefill, {} slots; Ctrl-C ends it",
+            args.truth.prefill_tok_s, args.truth.slots
+        ));
+    }
+    if args.while_stdin {
+        let parent = stdin_ended().context("no thread to watch stdin")?;
+        let end = async {
+            tokio::select! {
+                () = stopped() => {}
+                // A thread that is gone has seen the end.
+                _ = parent => {}
+            }
+        };
+        simulator.serve(listener, end).await;
+        return Ok(());
+    }
     simulator.serve(listener, stopped()).await;
     say("simulated engine: stopped");
     Ok(())
+}
+
+/// Completes at the end of stdin.
+fn stdin_ended() -> std::io::Result<oneshot::Receiver<()>> {
+    let (tell, told) = oneshot::channel();
+    std::thread::Builder::new().name("simulator-stdin".to_owned()).spawn(move || {
+        // What is said there means nothing, and an error is an end.
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        let _ = tell.send(());
+    })?;
+    Ok(told)
 }
 
 fn file_log(path: &Path) -> anyhow::Result<Log> {

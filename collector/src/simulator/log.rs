@@ -166,16 +166,22 @@ impl Log {
     }
 
     /// Finished requests with a number above `since`; 0 gives all that are kept.
+    pub async fn since(&self, since: u64) -> LogReply {
+        self.between(since, u64::MAX).await
+    }
+
+    /// Finished requests with a number above `since` and up to `until`, so that a long log can be read in parts.
     ///
     /// Waits a moment for requests whose last bytes are on their way, so that a client that has just read
     /// `[DONE]` finds its request.
-    pub async fn since(&self, since: u64) -> LogReply {
+    pub async fn between(&self, since: u64, until: u64) -> LogReply {
         let patience_ns = now_ns() + 200_000_000;
         while self.shared.closing.load(Ordering::Acquire) > 0 && now_ns() < patience_ns {
             tokio::task::yield_now().await;
         }
         let kept = lock(&self.shared.kept);
-        let requests = kept.requests.iter().filter(|request| request.number > since).cloned().collect();
+        let asked = |request: &&RequestLog| request.number > since && request.number <= until;
+        let requests = kept.requests.iter().filter(asked).cloned().collect();
         LogReply {
             simulated: true,
             clock: "monotonic, nanoseconds".to_owned(),
@@ -318,6 +324,7 @@ mod tests {
         assert_eq!(reply.requests.len(), 1);
         assert_eq!((reply.requests[0].end, reply.requests[0].output_tokens()), (End::Done, 10));
         assert_eq!(log.since(3).await.requests, []);
+        assert_eq!(log.between(0, 2).await.requests, []);
     }
 
     #[tokio::test]

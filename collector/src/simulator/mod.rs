@@ -13,7 +13,7 @@
 //! | `GET /metrics` | Prometheus text, prefix `dyno_sim:` |
 //! | `POST /api/chat`, `GET /api/version`, `/api/tags`, `/api/ps`, `POST /api/show` | Ollama's, with `--speak ollama` |
 //! | `GET /v1/simulator/truth` | the truth |
-//! | `GET /v1/simulator/log?since=N` | what was sent, for chat requests numbered above N |
+//! | `GET /v1/simulator/log?since=N&until=M` | what was sent, for chat requests numbered above N and up to M |
 //!
 //! Times: a request that gets a slot at `t` (on arrival of its last byte when one is free) has its first token due
 //! at `t + overhead + uncached prompt tokens ÷ prefill rate`, and each further chunk a step later. Deadlines are sums of planned spans and never of what a
@@ -225,11 +225,15 @@ fn truth(engine: &Engine) -> Answer {
 }
 
 async fn log_since(engine: &Engine, query: &str) -> Answer {
-    let since = query.split('&').find_map(|pair| pair.strip_prefix("since=")).unwrap_or("0");
-    let Ok(since) = since.parse() else {
-        return Answer::error(400, "invalid_request_error", "`since` is the number of a chat request");
+    let number = |name: &str, otherwise: u64| {
+        let given = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
+        given.map_or(Ok(otherwise), |(_, value)| value.parse())
     };
-    match serde_json::to_string(&engine.log.since(since).await) {
+    let (Ok(since), Ok(until)) = (number("since", 0), number("until", u64::MAX)) else {
+        let message = "`since` and `until` are numbers of chat requests";
+        return Answer::error(400, "invalid_request_error", message);
+    };
+    match serde_json::to_string(&engine.log.between(since, until).await) {
         Ok(body) => Answer::json(body),
         Err(error) => Answer::error(500, "internal_error", &error.to_string()),
     }

@@ -21,7 +21,9 @@ fields!(Provenance {
 
 fields!(Calibration {
     ;
-    streams, rate_tok_s, ttft_error_median_s, ttft_error_p99_s, gap_error_p99_s, lost_tokens, client_cpu_s,
+    streams, rate_tok_s, requests, tokens, ttft_error_mean_s, ttft_error_median_s, ttft_error_p99_s,
+    gap_error_median_s, gap_error_p99_s, lost_tokens, extra_tokens, client_cpu_s, client_cpu_share,
+    client_memory_bytes,
 });
 
 fields!(Case {
