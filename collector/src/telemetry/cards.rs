@@ -161,7 +161,7 @@ impl CardWatch {
         };
         let counted: Option<f64> = self.gpus.iter().map(counter).sum();
         let by_power = || (self.power_known && self.power_joules > 0.0).then_some(self.power_joules);
-        // A counter that did not move in a window that long is none.
+        // A counter that did not move has not counted the window: a card uses power even when it idles.
         match counted.filter(|joules| *joules > 0.0) {
             Some(joules) => Some((joules, "energy counter")),
             None => Some((by_power()?, "power over time")),

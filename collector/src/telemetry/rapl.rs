@@ -8,6 +8,11 @@ use std::path::{Path, PathBuf};
 
 use super::files::number;
 
+const FOR_ROOT_ONLY: &str = "only root may read the energy counters of the processor (RAPL); \
+    `sudo chmod a+r /sys/class/powercap/*/energy_uj` opens them until the next start";
+
+const UNREADABLE: &str = "an energy counter of the processor (RAPL) cannot be read";
+
 /// The counters of all packages.
 #[derive(Debug)]
 pub struct Rapl {
@@ -38,16 +43,15 @@ impl Rapl {
             let counter = folder.join("energy_uj");
             match fs::read_to_string(&counter) {
                 Ok(text) => {
-                    let Ok(last_uj) = text.trim().parse() else { continue };
+                    // Without one package the energy of the others would pass for that of all.
+                    let last_uj = text.trim().parse().map_err(|_| UNREADABLE.to_owned())?;
                     let range_uj = number(&folder.join("max_energy_range_uj"));
                     zones.push(Zone { counter, range_uj, last_uj, total_uj: 0 });
                 }
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                    return Err("only root may read the energy counters of the processor (RAPL); \
-                                `sudo chmod a+r /sys/class/powercap/*/energy_uj` opens them until the next start"
-                        .to_owned());
+                    return Err(FOR_ROOT_ONLY.to_owned());
                 }
-                Err(_) => {}
+                Err(_) => return Err(UNREADABLE.to_owned()),
             }
         }
         if zones.is_empty() {
@@ -149,6 +153,26 @@ mod tests {
         let mut rapl = Rapl::open(tree.path()).unwrap();
         tree.remove("sys/class/powercap/intel-rapl:1/energy_uj");
         assert_eq!(rapl.joules(), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn counters_for_root_alone_are_absent_for_others_and_the_reason_may_be_published() {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(dyno_shared::privacy::find_secret(FOR_ROOT_ONLY), None);
+        let tree = two_packages();
+        let counter = tree.path().join("sys/class/powercap/intel-rapl:0/energy_uj");
+        fs::set_permissions(&counter, fs::Permissions::from_mode(0)).unwrap();
+        // Root reads them all the same.
+        let expected = fs::read(&counter).err().map(|_| FOR_ROOT_ONLY);
+        assert_eq!(Rapl::open(tree.path()).err().as_deref(), expected);
+    }
+
+    #[test]
+    fn one_package_that_cannot_be_read_makes_all_of_them_absent() {
+        let tree = two_packages();
+        tree.write("sys/class/powercap/intel-rapl:1/energy_uj", "<not supported>");
+        assert_eq!(Rapl::open(tree.path()).err().as_deref(), Some(UNREADABLE));
     }
 
     #[test]
