@@ -89,24 +89,24 @@ fn line<'a>(ran: &'a Ran, begin: &str) -> &'a str {
 }
 
 #[test]
-fn twice_as_fast_is_found_faster_and_each_variant_is_a_shard_that_pairs() {
+fn four_times_as_fast_is_found_faster_and_each_variant_is_a_shard_that_pairs() {
     let dir = tempfile::tempdir().unwrap();
-    let ran = ran(dir.path(), &simulate("--seed 8731"), &["--vary", "decode-tok-s=400,800"]).ends(0);
+    let ran = ran(dir.path(), &simulate("--seed 8731"), &["--vary", "decode-tok-s=200,800"]).ends(0);
 
     let order: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("cycle ")).collect();
     let order: Vec<String> = order
         .iter()
         .map(|line| line.split_whitespace().skip(1).take(2).collect::<Vec<_>>().join(" "))
         .collect();
-    let expected = ["1 400", "1 800", "2 800", "2 400", "3 400", "3 800"];
+    let expected = ["1 200", "1 800", "2 800", "2 200", "3 200", "3 800"];
     assert_eq!(order, expected.map(|of| of.replace(' ', " decode-tok-s=")), "{}", ran.stderr);
-    assert!(line(&ran, "cycle 1  decode-tok-s=400").contains(" tok/s  ("), "{}", ran.stderr);
+    assert!(line(&ran, "cycle 1  decode-tok-s=200").contains(" tok/s  ("), "{}", ran.stderr);
     let verdict = ran.stdout.lines().find(|line| line.contains("decode-tok-s=800")).unwrap();
     assert!(verdict.contains("faster"), "{}", ran.stdout);
 
     let shards = shards(dir.path());
     let labels: Vec<&str> = shards.iter().map(|(label, _)| label.as_str()).collect();
-    assert_eq!(labels, ["simulated decode-tok-s=400", "simulated decode-tok-s=800"]);
+    assert_eq!(labels, ["simulated decode-tok-s=200", "simulated decode-tok-s=800"]);
     let (a, b) = (&shards[0].1, &shards[1].1);
     assert_eq!(sent(a), sent(b), "the same bytes meet both in the same cycle");
     let numbers: Vec<(u32, Option<u32>)> = sent(a).iter().map(|of| (of.0, of.1)).collect();
@@ -126,7 +126,7 @@ fn twice_as_fast_is_found_faster_and_each_variant_is_a_shard_that_pairs() {
     }
     assert!(dir.path().join("logs/cycle-3--decode-tok-s-800.log").is_file());
     assert!(!dir.path().join("sweep.journal").exists());
-    assert_eq!(std::fs::read_dir(dir.path().join("journals")).unwrap().count(), 0);
+    assert!(!dir.path().join("journals").exists());
     assert_eq!(processes("--seed 8731"), Vec::<String>::new());
 }
 
@@ -144,10 +144,10 @@ fn one_cycle_names_no_winner_and_says_why() {
 #[test]
 fn the_same_configuration_twice_shows_what_this_sweep_takes_for_a_difference() {
     let dir = tempfile::tempdir().unwrap();
-    let arguments = ["--vary", "decode-tok-s=1000,1000", "--cycles", "2", "--json"];
+    let arguments = ["--vary", "decode-tok-s=250,250", "--cycles", "2", "--json"];
     let ran = ran(dir.path(), &simulate(""), &arguments).ends(0);
     let found: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(found["variants"][1]["label"], "simulated decode-tok-s=1000 (2)");
+    assert_eq!(found["variants"][1]["label"], "simulated decode-tok-s=250 (2)");
     assert!(Path::new(found["variants"][1]["file"].as_str().unwrap()).is_file());
     let row = &found["cases"][0]["headline"]["variants"][1];
     let ratio = row["ratio"].as_f64().unwrap();
@@ -162,7 +162,7 @@ fn the_same_configuration_twice_shows_what_this_sweep_takes_for_a_difference() {
 fn streams_at_once_are_compared_by_what_they_yield_together() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = dyno();
-    command.args(["sweep", "--launch", &simulate("--decode-tok-s 4000"), "--vary", "slots=1,2"]);
+    command.args(["sweep", "--launch", &simulate("--decode-tok-s 1000"), "--vary", "slots=1,2"]);
     command
         .args(["--concurrency", "2", "--runs", "1", "--cycles", "2", "--json", "--out-dir"])
         .arg(dir.path());
@@ -172,7 +172,7 @@ fn streams_at_once_are_compared_by_what_they_yield_together() {
     assert_eq!((case["case"].as_str(), case["concurrency"].as_u64()), (Some("load2"), Some(2)));
     assert_eq!(case["headline"]["metric"], "client_wall_aggregate_tok_s");
     let ratio = case["headline"]["variants"][1]["ratio"].as_f64().unwrap();
-    assert!((1.5..2.2).contains(&ratio), "{case}");
+    assert!((1.4..2.3).contains(&ratio), "{case}");
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_server_that_dies_in_the_second_cycle_fails_its_measurement_and_no_other() {
         again.stderr.matches("cycle 2  decode-tok-s=100").count()
     );
     let after = shards(dir.path());
-    assert_eq!(after[1].1.cases, before[1].1.cases, "what was there is as it was");
+    assert!(after[1].1.cases == before[1].1.cases, "what was there is as it was");
     assert_eq!(after[0].1.provenance.partial, None);
     let runs = &case(&after[0].1, "counting_q50").runs;
     assert_eq!(
@@ -330,7 +330,7 @@ fn a_dyno_that_is_killed_leaves_no_server_behind_and_is_gone_on_with() {
     assert!(!ran.stderr.contains("cycle 1  decode-tok-s=1000"), "{}", ran.stderr);
     let shards = shards(dir.path());
     assert_eq!(sent(&shards[0].1), sent(&shards[1].1));
-    assert_eq!(shards[0].1.cases, first[0].1.cases);
+    assert!(shards[0].1.cases == first[0].1.cases, "what was measured before is as it was, to the last bit");
     assert_eq!(processes(&marker), Vec::<String>::new());
 }
 
