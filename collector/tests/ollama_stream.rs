@@ -1,4 +1,5 @@
 //! Answers of Ollama's own chat route, line by line, as its documentation writes them.
+#![expect(clippy::expect_used, reason = "a test says by panicking what it found")]
 
 use dyno_collector::endpoint::Dialect;
 use dyno_collector::stream::{Observed, Observer};

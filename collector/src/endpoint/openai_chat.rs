@@ -50,7 +50,7 @@ impl Message {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingField {
     /// `chat_template_kwargs`: the chat template reads it. Templates differ in the name: Qwen's reads
-    /// `enable_thinking`, those of DeepSeek and others `thinking`.
+    /// `enable_thinking`, that of `DeepSeek` and others `thinking`.
     TemplateArguments,
     /// `enable_thinking` beside the messages, as mistral.rs has it.
     EnableThinking,

@@ -362,7 +362,7 @@ impl<'a> Call<'a> {
 }
 
 /// `,"name":value`.
-fn member(name: &str, value: &str) -> String {
+pub(super) fn member(name: &str, value: &str) -> String {
     format!(r#","{name}":{value}"#)
 }
 

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use super::Engine;
 use super::ask::Ask;
-use super::chat::Call;
+use super::chat::{Call, member};
 use super::clock::now_ns;
 use super::http::{Answer, Request, head};
 use super::log::{End, Kind};
@@ -145,20 +145,20 @@ fn figures(engine: &Engine, talk: &Talk<'_>) -> String {
     let truth = &engine.truth;
     let counts = talk.counts();
     let ns = |seconds: f64| (seconds * 1e9).round() as u64;
-    let mut said = vec![
+    let mut figures = vec![
         ("total_duration", ns(truth.overhead_s + counts.prompt_s + counts.predicted_s)),
         ("load_duration", ns(truth.overhead_s)),
         ("prompt_eval_duration", ns(counts.prompt_s)),
         ("eval_duration", ns(counts.predicted_s)),
     ];
     if truth.usage != UsagePlacement::Never {
-        said.push(("prompt_eval_count", counts.prompt_tokens + counts.cached_tokens));
+        figures.push(("prompt_eval_count", counts.prompt_tokens + counts.cached_tokens));
         if truth.report_cached {
-            said.push(("prompt_eval_cached_count", counts.cached_tokens));
+            figures.push(("prompt_eval_cached_count", counts.cached_tokens));
         }
-        said.push(("eval_count", counts.predicted_tokens));
+        figures.push(("eval_count", counts.predicted_tokens));
     }
-    said.iter().map(|(name, figure)| format!(r#","{name}":{figure}"#)).collect()
+    figures.iter().fold(String::new(), |said, (name, figure)| said + &member(name, &figure.to_string()))
 }
 
 /// What stands in every line of one answer, made once.
