@@ -1,72 +1,162 @@
 //! The frame of every page: head, routes, and the fetching of what the state wants.
 
-use std::rc::Rc;
-
+use dyno_shared::query::{self, Board, Query, Selection};
+use gloo::events::EventListener;
 use yew::platform::spawn_local;
-use yew::{Html, UseReducerHandle, component, html, use_effect_with, use_mut_ref, use_reducer, use_state};
+use yew::{Component, Context, Html};
 
 use crate::browser::{self, Theme};
 use crate::dom::{El, all, button, el, link};
 use crate::fetch;
-use crate::page::{self, Leaderboard, Submission};
+use crate::page;
 use crate::route::Route;
-use crate::state::{Action, Piece, State};
+use crate::state::{Action, Link, Load, Piece, State};
 
 /// The explorer.
-#[component]
-pub fn App() -> Html {
-    let state = use_reducer(|| State::at(Route::from_hash(&browser::hash())));
-    {
-        let dispatch = state.dispatcher();
-        use_effect_with((), move |()| {
-            let listener =
-                browser::on_hash_change(move |hash| dispatch.dispatch(Action::Went(Route::from_hash(&hash))));
-            move || drop(listener)
-        });
+#[derive(Debug)]
+pub struct App {
+    state: State,
+    /// What the leaderboard shows; not computed again while its question and its rows stay.
+    selection: Selection,
+    /// By which pages tell what happens.
+    link: Link,
+    /// The page that was last shown, with its title.
+    last: Option<(Route, String)>,
+    left: Left,
+    /// Heard as long as the explorer is there.
+    _listeners: [EventListener; 3],
+}
+
+/// What comes to the explorer: what the state takes, and what concerns the browser alone.
+#[derive(Debug)]
+pub enum Message {
+    /// For the state.
+    Act(Action),
+    /// The window was scrolled so far down, at this address.
+    Scrolled(String, f64),
+    /// The reader wants the other theme.
+    OtherTheme,
+}
+
+impl Component for App {
+    type Message = Message;
+    type Properties = ();
+
+    fn create(context: &Context<Self>) -> Self {
+        let scope = context.link();
+        let link = scope.callback(Message::Act);
+        let (went, resized, scrolled) = (link.clone(), link.clone(), scope.clone());
+        let state = State::at(Route::from_hash(&browser::hash()), browser::width());
+        let mut app = Self {
+            selection: select(&state),
+            state,
+            link,
+            last: None,
+            left: Left::default(),
+            _listeners: [
+                browser::on_hash_change(move |hash| went.emit(Action::Went(Route::from_hash(&hash)))),
+                browser::on_resize(move |width| resized.emit(Action::Resized(width))),
+                browser::on_scroll(move |y| scrolled.send_message(Message::Scrolled(browser::hash(), y))),
+            ],
+        };
+        app.fetch();
+        app
     }
-    {
-        let state = state.clone();
-        use_effect_with(state.wanted(), move |wanted| {
-            for piece in wanted {
-                fetch_piece(&state, piece.clone());
+
+    fn update(&mut self, _: &Context<Self>, message: Message) -> bool {
+        match message {
+            Message::Scrolled(hash, y) => {
+                self.left.note(&hash, y);
+                return false;
             }
-        });
-    }
-    let left = use_mut_ref(Left::default);
-    {
-        let left = Rc::clone(&left);
-        use_effect_with((), move |()| {
-            let listener = browser::on_scroll(move |y| left.borrow_mut().note(&browser::hash(), y));
-            move || drop(listener)
-        });
-    }
-    let last = use_state(|| None::<Route>);
-    use_effect_with(state.route.clone(), move |route| {
-        browser::set_title(title(route));
-        if last.as_ref().is_some_and(|last| !last.same_page(route)) {
-            browser::show_from(left.borrow().place(&route.to_hash()));
+            Message::OtherTheme => Theme::shown().other().choose(),
+            Message::Act(action) => {
+                let (board, route) = (self.state.board.clone(), self.state.route.clone());
+                self.state.take(action);
+                if self.state.board != board || self.state.route != route {
+                    self.selection = select(&self.state);
+                }
+                self.fetch();
+            }
         }
-        if let Route::Method(Some(tag)) = route {
+        true
+    }
+
+    fn view(&self, context: &Context<Self>) -> Html {
+        let scope = context.link().clone();
+        all([
+            button("Skip to the content", || browser::focus("content")).class("skip").done(),
+            head(&self.state.route, move || scope.send_message(Message::OtherTheme)),
+            el("main").attr("id", "content").attr("tabindex", "-1").with(self.page()).done(),
+        ])
+    }
+
+    fn rendered(&mut self, _: &Context<Self>, _: bool) {
+        let (route, title) = (&self.state.route, self.title());
+        let last = self.last.replace((route.clone(), title.clone()));
+        if last.as_ref().is_none_or(|(_, before)| *before != title) {
+            browser::set_title(&title);
+        }
+        if last.as_ref().is_some_and(|(last, _)| !last.same_page(route)) {
+            browser::show_from(self.left.place(&route.to_hash()));
+        }
+        if let Route::Method(Some(tag)) = route
+            && last.is_none_or(|(last, _)| last != *route)
+        {
             browser::show(tag);
         }
-        if last.as_ref() != Some(route) {
-            last.set(Some(route.clone()));
+    }
+}
+
+impl App {
+    /// Begins to fetch what is wanted, and tells what comes of it.
+    fn fetch(&mut self) {
+        for piece in self.state.wanted() {
+            self.state.take(Action::Asked(piece.clone()));
+            let (link, path) = (self.link.clone(), self.state.path_of(&piece));
+            spawn_local(async move {
+                link.emit(match piece {
+                    Piece::Latest => Action::Latest(fetch::latest().await),
+                    Piece::Page(i) => Action::Page(i, fetch::index_page(&path).await),
+                    Piece::Shard(id) => {
+                        let shard = fetch::shard(&id).await;
+                        Action::Shard(id, shard)
+                    }
+                });
+            });
         }
-    });
-    let theme = use_state(Theme::shown);
-    let flip = {
-        let theme = theme.clone();
-        move || {
-            let other = Theme::shown().other();
-            other.choose();
-            theme.set(other);
+    }
+
+    fn page(&self) -> Html {
+        match &self.state.route {
+            Route::Leaderboard(query) => page::leaderboard(&self.state, &self.link, query, &self.selection),
+            Route::Submission(id) => page::submission(&self.state, &self.link, id),
+            Route::Method(_) => page::method(),
+            Route::DebugChart => page::debug_chart(),
+            Route::Unknown(path) => page::not_found(path),
         }
-    };
-    all([
-        button("Skip to the content", || browser::focus("content")).class("skip").done(),
-        head(&state.route, *theme, flip),
-        el("main").attr("id", "content").attr("tabindex", "-1").with(page_of(&state)).done(),
-    ])
+    }
+
+    fn title(&self) -> String {
+        let page = match &self.state.route {
+            Route::Leaderboard(_) => return "Dyno: a dynamometer for LLM engines".to_owned(),
+            Route::Submission(id) => match self.state.shard(id) {
+                Load::Ready(shard) => &page::name(&shard.submission),
+                _ => "Submission",
+            },
+            Route::Method(_) => "Method",
+            Route::DebugChart => "Reference drawing",
+            Route::Unknown(_) => "Not found",
+        };
+        format!("{page} · Dyno")
+    }
+}
+
+fn select(state: &State) -> Selection {
+    match &state.route {
+        Route::Leaderboard(query) => query::select(&state.board, query),
+        _ => query::select(&Board::default(), &Query::default()),
+    }
 }
 
 /// Where a reader left the leaderboard, who comes back to it from a submission.
@@ -89,52 +179,15 @@ impl Left {
     }
 }
 
-fn page_of(state: &UseReducerHandle<State>) -> Html {
-    match &state.route {
-        Route::Leaderboard(query) => html! { <Leaderboard state={state.clone()} query={query.clone()} /> },
-        Route::Submission(id) => html! { <Submission state={state.clone()} id={id.clone()} /> },
-        Route::Method(_) => page::method(),
-        Route::DebugChart => page::debug_chart(),
-        Route::Unknown(path) => page::not_found(path),
-    }
-}
-
-fn title(route: &Route) -> &'static str {
-    match route {
-        Route::Leaderboard(_) => "Dyno: a dynamometer for LLM engines",
-        Route::Submission(_) => "Submission · Dyno",
-        Route::Method(_) => "Method · Dyno",
-        Route::DebugChart => "Reference drawing · Dyno",
-        Route::Unknown(_) => "Not found · Dyno",
-    }
-}
-
-/// Begins to fetch a piece and tells the state what came of it.
-fn fetch_piece(state: &UseReducerHandle<State>, piece: Piece) {
-    let dispatch = state.dispatcher();
-    dispatch.dispatch(Action::Asked(piece.clone()));
-    let path = state.path_of(&piece);
-    spawn_local(async move {
-        dispatch.dispatch(match piece {
-            Piece::Latest => Action::Latest(fetch::latest().await),
-            Piece::Page(i) => Action::Page(i, fetch::index_page(&path).await),
-            Piece::Shard(id) => {
-                let shard = fetch::shard(&id).await;
-                Action::Shard(id, shard)
-            }
-        });
-    });
-}
-
-fn head(route: &Route, theme: Theme, flip: impl Fn() + 'static) -> Html {
-    let (sign, name) = match theme {
+fn head(route: &Route, flip: impl Fn() + 'static) -> Html {
+    let (sign, name) = match Theme::shown() {
         Theme::Light => ("☾", "Show in dark"),
         Theme::Dark => ("☀", "Show in light"),
     };
     let to = |there: &Route, name: &'static str| -> El {
         link(there.to_hash(), name).maybe("aria-current", there.same_page(route).then_some("page"))
     };
-    let board = Route::Leaderboard(dyno_shared::query::Query::default());
+    let board = Route::Leaderboard(Query::default());
     el("header")
         .class("head")
         .el(link("#/".to_owned(), "Dyno").class("brand"))

@@ -4,7 +4,6 @@ use gloo::events::EventListener;
 use gloo::utils::{document, document_element, window};
 use wasm_bindgen::JsValue;
 use web_sys::ScrollRestoration;
-use yew::{UseStateHandle, hook, use_effect_with, use_state_eq};
 
 /// The element that the explorer is drawn into.
 pub fn root() -> web_sys::Element {
@@ -76,22 +75,14 @@ pub fn focus(id: &str) {
     }
 }
 
-fn width() -> u32 {
+/// The width of the window in CSS pixels, as it is now.
+pub fn width() -> u32 {
     window().inner_width().ok().and_then(|width| width.as_f64()).map_or(1280, |width| width as u32)
 }
 
-/// The width of the window in CSS pixels, as it is now.
-#[hook]
-pub fn use_width() -> u32 {
-    let width_now: UseStateHandle<u32> = use_state_eq(width);
-    {
-        let width_now = width_now.clone();
-        use_effect_with((), move |()| {
-            let listener = EventListener::new(&window(), "resize", move |_| width_now.set(width()));
-            move || drop(listener)
-        });
-    }
-    *width_now
+/// Calls back whenever the window has another size.
+pub fn on_resize(call: impl Fn(u32) + 'static) -> EventListener {
+    EventListener::new(&window(), "resize", move |_| call(width()))
 }
 
 /// Under which the choice of theme is kept; `web/boot/theme.js` reads it before anything is drawn.

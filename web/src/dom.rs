@@ -11,6 +11,8 @@ use yew::html::{ImplicitClone as _, onchange, onclick, oninput, onkeydown, onpoi
 use yew::virtual_dom::{Key, Listener, VNode, VTag, VText};
 use yew::{AttrValue, Callback, Event, Html, InputEvent, KeyboardEvent, MouseEvent, PointerEvent};
 
+use crate::state::{Action, Link};
+
 /// An element in the making. In a box, so that it is passed from call to call as a pointer.
 #[derive(Debug)]
 pub struct El(Box<VTag>);
@@ -197,6 +199,12 @@ impl From<El> for Html {
     fn from(element: El) -> Self {
         element.done()
     }
+}
+
+/// Tells the explorer what the reader does.
+pub fn act(link: &Link, action: impl Fn() -> Action + 'static) -> impl Fn() + 'static {
+    let link = link.clone();
+    move || link.emit(action())
 }
 
 /// A button that says `label` and does something.

@@ -1,6 +1,7 @@
 //! The only network code: the three kinds of published file, all below `data/` beside the page.
 
 use dyno_shared::index::{IndexPage, Latest, SITE_SCHEMA};
+use dyno_shared::summary::summarize;
 use dyno_shared::{objects, shard};
 use gloo::utils::window;
 use js_sys::Error;
@@ -16,7 +17,7 @@ pub fn shard_path(id: &str) -> String {
 }
 
 /// The entry point; never from a cache.
-pub async fn latest() -> Result<Latest, String> {
+pub async fn latest() -> Result<Box<Latest>, String> {
     let path = "data/latest.json";
     let text = text(path, RequestCache::NoCache).await.map_err(|failure| match failure {
         Failure::Status(404) => {
@@ -25,7 +26,7 @@ pub async fn latest() -> Result<Latest, String> {
         }
         other => other.words(path),
     })?;
-    let latest: Latest = read(path, &text)?;
+    let latest: Box<Latest> = read(path, &text)?;
     let major = |schema: &str| schema.split('.').next().map(str::to_owned);
     if major(&latest.schema) != major(SITE_SCHEMA) {
         return Err(format!(
@@ -37,7 +38,7 @@ pub async fn latest() -> Result<Latest, String> {
 }
 
 /// A page of the index, by its path below `data/`.
-pub async fn index_page(path: &str) -> Result<IndexPage, String> {
+pub async fn index_page(path: &str) -> Result<Box<IndexPage>, String> {
     let path = format!("data/{path}");
     let text = text(&path, RequestCache::Default).await.map_err(|failure| failure.words(&path))?;
     read(&path, &text)
@@ -55,7 +56,8 @@ pub async fn shard(id: &str) -> Result<Box<Shard>, String> {
         other => other.words(&path),
     })?;
     let submission = shard::parse(&text).map_err(|e| format!("{path} cannot be read: {e}."))?;
-    Ok(Box::new(Shard { submission, text }))
+    let summaries = submission.cases.iter().map(summarize).collect();
+    Ok(Box::new(Shard { submission, summaries, text }))
 }
 
 enum Failure {
@@ -72,8 +74,8 @@ impl Failure {
     }
 }
 
-fn read<T: objects::Slot>(path: &str, text: &str) -> Result<T, String> {
-    objects::read(text).map_err(|wrong| format!("{path} is damaged: {wrong}."))
+fn read<T: objects::Slot>(path: &str, text: &str) -> Result<Box<T>, String> {
+    objects::read(text).map(Box::new).map_err(|wrong| format!("{path} is damaged: {wrong}."))
 }
 
 async fn text(path: &str, cache: RequestCache) -> Result<String, Failure> {

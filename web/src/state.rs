@@ -1,13 +1,13 @@
-//! What the explorer knows, and how that changes: one pure reducer. Whatever has to be fetched follows from it.
+//! What the explorer knows, and how that changes: one pure function. Whatever has to be fetched follows from it.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::rc::Rc;
 
 use dyno_shared::index::{IndexPage, Latest};
 use dyno_shared::query::Board;
 use dyno_shared::submission::Submission;
-use yew::Reducible;
+use dyno_shared::summary::CaseSummary;
+use yew::Callback;
 
 use crate::route::Route;
 
@@ -79,11 +79,13 @@ impl<T> Load<T> {
     }
 }
 
-/// A raw shard: what it says, and its very text.
+/// A raw shard: what it says, what follows from it, and its very text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shard {
     /// What it says.
     pub submission: Submission,
+    /// The figures of each case.
+    pub summaries: Vec<CaseSummary>,
     /// The text as it was published.
     pub text: String,
 }
@@ -110,9 +112,20 @@ pub struct State {
     pub pages: Vec<Load<()>>,
     /// The rows so far.
     pub board: Shared<Board>,
-    /// Raw shards that somebody looked at.
-    pub shards: BTreeMap<String, Load<Shared<Shard>>>,
+    /// Raw shards that somebody looked at, by their ids.
+    pub shards: Vec<(String, Load<Shared<Shard>>)>,
+    /// Width of the window in CSS pixels.
+    pub window: u32,
+    /// Whether facets are folded, where there is no room for them.
+    pub folded: bool,
+    /// How many rows of the leaderboard are in the document.
+    pub shown: usize,
+    /// Whether the text of a shard is shown.
+    pub open: bool,
 }
+
+/// So many rows are in the document at first, and so many more on demand.
+pub const ROWS: usize = 60;
 
 /// What can happen.
 #[derive(Debug)]
@@ -124,30 +137,50 @@ pub enum Action {
     /// The reader wants a failed piece tried again.
     Retry(Piece),
     /// The entry point came, or did not.
-    Latest(Result<Latest, String>),
+    Latest(Result<Box<Latest>, String>),
     /// A page of the index came, or did not.
-    Page(usize, Result<IndexPage, String>),
+    Page(usize, Result<Box<IndexPage>, String>),
     /// A raw shard came, or did not.
     Shard(String, Result<Box<Shard>, String>),
+    /// The window has another width.
+    Resized(u32),
+    /// The reader folds or unfolds the facets.
+    Fold,
+    /// The reader wants more rows.
+    More,
+    /// The reader opens or closes the text of a shard.
+    Open,
 }
+
+/// By which pages tell the explorer what happens.
+pub type Link = Callback<Action>;
 
 impl State {
     /// What is known at the first address.
-    pub fn at(route: Route) -> Self {
+    pub fn at(route: Route, window: u32) -> Self {
         Self {
             route,
             latest: Load::Unasked,
             pages: Vec::new(),
             board: Shared::default(),
-            shards: BTreeMap::new(),
+            shards: Vec::new(),
+            window,
+            folded: true,
+            shown: ROWS,
+            open: false,
         }
+    }
+
+    /// How far a raw shard is.
+    pub fn shard(&self, id: &str) -> &Load<Shared<Shard>> {
+        self.shards.iter().find(|(known, _)| known == id).map_or(&Load::Unasked, |(_, load)| load)
     }
 
     /// The pieces that have to be fetched now: what the page at hand needs first, then the index page by page.
     pub fn wanted(&self) -> Vec<Piece> {
         let mut wanted = Vec::new();
         if let Route::Submission(id) = &self.route
-            && self.shards.get(id).is_none_or(|load| *load == Load::Unasked)
+            && *self.shard(id) == Load::Unasked
         {
             wanted.push(Piece::Shard(id.clone()));
         }
@@ -188,21 +221,33 @@ impl State {
                     *page = as_load(load);
                 }
             }
-            Piece::Shard(id) => {
-                self.shards.insert(id, as_load(load));
-            }
+            Piece::Shard(id) => self.put_shard(id, as_load(load)),
         }
     }
 
-    fn take(&mut self, action: Action) {
+    fn put_shard(&mut self, id: String, load: Load<Shared<Shard>>) {
+        self.shards.retain(|(known, _)| *known != id);
+        self.shards.push((id, load));
+    }
+
+    /// What is known after something happened.
+    pub fn take(&mut self, action: Action) {
         match action {
-            Action::Went(route) => self.route = route,
+            Action::Went(route) => {
+                if self.route != route {
+                    self.shown = ROWS;
+                }
+                if !self.route.same_page(&route) {
+                    (self.folded, self.open) = (true, false);
+                }
+                self.route = route;
+            }
             Action::Asked(piece) => self.put(piece, &Load::Asked),
             Action::Retry(piece) => self.put(piece, &Load::Unasked),
             Action::Latest(result) => {
                 self.pages = result.as_ref().map(|l| vec![Load::Unasked; l.index.len()]).unwrap_or_default();
                 self.board = Shared::default();
-                self.latest = Load::of(result.map(Shared::new));
+                self.latest = Load::of(result.map(|latest| Shared::new(*latest)));
             }
             Action::Page(i, result) => {
                 let Some(load) = self.pages.get_mut(i).filter(|load| load.ready().is_none()) else { return };
@@ -213,20 +258,13 @@ impl State {
                 }));
             }
             Action::Shard(id, result) => {
-                let load = Load::of(result.map(|shard| Shared::new(*shard)));
-                self.shards.insert(id, load);
+                self.put_shard(id, Load::of(result.map(|shard| Shared::new(*shard))));
             }
+            Action::Resized(window) => self.window = window,
+            Action::Fold => self.folded = !self.folded,
+            Action::More => self.shown += ROWS,
+            Action::Open => self.open = !self.open,
         }
-    }
-}
-
-impl Reducible for State {
-    type Action = Action;
-
-    fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
-        let mut next = Self::clone(&self);
-        next.take(action);
-        Rc::new(next)
     }
 }
 
@@ -235,63 +273,82 @@ mod tests {
     use super::*;
     use dyno_shared::index::{IndexFile, SITE_SCHEMA};
 
-    fn latest(pages: usize) -> Latest {
+    fn latest(pages: usize) -> Result<Box<Latest>, String> {
         let file = IndexFile { path: "index-0.json".into(), rows: 1 };
-        Latest {
+        Ok(Box::new(Latest {
             schema: SITE_SCHEMA.into(),
             data_version: "1".into(),
             index: vec![file; pages],
             submissions: 1,
             rejected: Vec::new(),
-        }
+        }))
     }
 
-    fn after(actions: Vec<Action>) -> Rc<State> {
-        let start = Rc::new(State::at(Route::from_hash("")));
-        actions.into_iter().fold(start, Reducible::reduce)
+    fn after(state: &State, actions: Vec<Action>) -> State {
+        let mut state = state.clone();
+        for action in actions {
+            state.take(action);
+        }
+        state
+    }
+
+    fn start() -> State {
+        State::at(Route::from_hash(""), 1280)
     }
 
     #[test]
     fn the_index_is_read_page_by_page_and_a_failed_page_does_not_stop_the_next() {
-        let state = after(vec![]);
+        let mut state = start();
         assert_eq!(state.wanted(), [Piece::Latest]);
-        let state = state.reduce(Action::Asked(Piece::Latest));
+        state.take(Action::Asked(Piece::Latest));
         assert_eq!(state.wanted(), []);
-        let state = state.reduce(Action::Latest(Ok(latest(2))));
+        state.take(Action::Latest(latest(2)));
         assert_eq!(state.wanted(), [Piece::Page(0)]);
-        let state = state.reduce(Action::Asked(Piece::Page(0)));
+        state.take(Action::Asked(Piece::Page(0)));
         assert_eq!(state.wanted(), []);
-        let state = state.reduce(Action::Page(0, Err("HTTP 500".into())));
+        state.take(Action::Page(0, Err("HTTP 500".into())));
         assert_eq!(state.wanted(), [Piece::Page(1)]);
-        let state =
-            state.reduce(Action::Asked(Piece::Page(1))).reduce(Action::Page(1, Ok(IndexPage::default())));
+        state.take(Action::Asked(Piece::Page(1)));
+        state.take(Action::Page(1, Ok(Box::default())));
         assert!(!state.is_loading() && state.pages[0].failed() == Some("HTTP 500"));
-        assert_eq!(state.reduce(Action::Retry(Piece::Page(0))).wanted(), [Piece::Page(0)]);
+        state.take(Action::Retry(Piece::Page(0)));
+        assert_eq!(state.wanted(), [Piece::Page(0)]);
     }
 
     #[test]
     fn a_submission_page_asks_for_its_shard_first_and_once() {
-        let state = after(vec![Action::Went(Route::from_hash("#/submission/ab12"))]);
+        let mut state = after(&start(), vec![Action::Went(Route::from_hash("#/submission/ab12"))]);
         let shard = Piece::Shard("ab12".into());
         assert_eq!(state.wanted(), [shard.clone(), Piece::Latest]);
-        let state = state.reduce(Action::Asked(shard.clone()));
+        state.take(Action::Asked(shard.clone()));
         assert_eq!(state.wanted(), [Piece::Latest]);
-        let state = state.reduce(Action::Shard("ab12".into(), Err("cut off".into())));
+        state.take(Action::Shard("ab12".into(), Err("cut off".into())));
         assert_eq!(state.wanted(), [Piece::Latest]);
-        assert_eq!(state.reduce(Action::Retry(shard.clone())).wanted(), [shard, Piece::Latest]);
+        state.take(Action::Retry(shard.clone()));
+        assert_eq!(state.wanted(), [shard, Piece::Latest]);
     }
 
     #[test]
     fn a_page_that_comes_twice_is_taken_up_once() {
-        let page = || Action::Page(0, Ok(IndexPage::default()));
-        let once = after(vec![Action::Latest(Ok(latest(1))), page()]);
-        let twice = Rc::clone(&once).reduce(page());
+        let page = || Action::Page(0, Ok(Box::default()));
+        let once = after(&start(), vec![Action::Latest(latest(1)), page()]);
+        let twice = after(&once, vec![page()]);
         assert!(once.board == twice.board);
     }
 
     #[test]
     fn without_an_entry_point_there_is_nothing_more_to_ask_for() {
-        let state = after(vec![Action::Latest(Err("HTTP 404".into()))]);
+        let state = after(&start(), vec![Action::Latest(Err("HTTP 404".into()))]);
         assert!(state.wanted().is_empty() && !state.is_loading());
+    }
+
+    #[test]
+    fn another_question_begins_at_its_first_rows_and_another_page_folded() {
+        let unfolded = after(&start(), vec![Action::More, Action::Fold]);
+        assert_eq!((unfolded.shown, unfolded.folded), (2 * ROWS, false));
+        let asked = after(&unfolded, vec![Action::Went(Route::from_hash("#/?engine=vLLM"))]);
+        assert_eq!((asked.shown, asked.folded), (ROWS, false));
+        let elsewhere = after(&asked, vec![Action::Went(Route::Method(None))]);
+        assert!(elsewhere.folded);
     }
 }

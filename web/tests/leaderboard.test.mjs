@@ -119,7 +119,7 @@ test('a broken shard is listed with its reason and blocks nothing', async (t) =>
   const { page } = await board(t);
   const rejected = page.locator('.rejected li');
   assert.equal(await rejected.count(), 1);
-  assert.match(await rejected.innerText(), /truncated\.json\s+not JSON at line 1, column 75.*cut off/s);
+  assert.match(await rejected.innerText(), /truncated\.json\s+not JSON at line 1, column 76.*cut off/s);
   assert.equal(data.latest.submissions, 7);
 });
 

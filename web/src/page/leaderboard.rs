@@ -1,34 +1,19 @@
 //! Every submission's figure of one metric, in one case or all cases of a regime.
 
 use dyno_shared::index::Latest;
-use dyno_shared::query::{self, CaseChoice, CaseKey, Chosen, Query, Selection};
+use dyno_shared::query::{CaseChoice, CaseKey, Chosen, Query, Selection};
 use dyno_shared::workload::Regime;
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
-use yew::{
-    Callback, Event, Html, InputEvent, Properties, UseReducerHandle, component, use_effect_with, use_memo,
-    use_state,
-};
+use yew::{Callback, Event, Html, InputEvent};
 
 use super::rows;
 use crate::browser;
 use crate::component::{facet_list, legend, notice, notice_with};
-use crate::dom::{El, all, button, div, el, link, nothing, p, text};
+use crate::dom::{El, act, all, button, div, el, link, nothing, p, text};
 use crate::figure;
 use crate::route::Route;
-use crate::state::{Action, Piece, State};
-
-/// The leaderboard.
-#[derive(Properties, PartialEq)]
-pub struct Props {
-    /// What is known.
-    pub state: UseReducerHandle<State>,
-    /// What is asked.
-    pub query: Query,
-}
-
-/// So many rows are in the document at first, and so many more on demand.
-const ROWS: usize = 60;
+use crate::state::{Action, Link, Piece, ROWS, State};
 
 /// How much room there is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,66 +37,39 @@ impl Width {
 }
 
 /// The page.
-#[component]
-pub fn Leaderboard(props: &Props) -> Html {
-    let Props { state, query } = props;
-    let window = browser::use_width();
-    let folded = use_state(|| true);
-    let shown = use_state(|| ROWS);
-    {
-        let shown = shown.clone();
-        use_effect_with(query.clone(), move |_| shown.set(ROWS));
-    }
-    let asked = (state.board.clone(), query.clone());
-    let selection = use_memo(asked, |(board, query)| query::select(board, query));
+pub fn leaderboard(state: &State, link: &Link, query: &Query, selection: &Selection) -> Html {
     if let Some(why) = state.latest.failed() {
-        return notice_with(
-            "The data cannot be shown",
-            why.to_owned(),
-            "Try again",
-            retry(state, Piece::Latest),
-        );
+        let retry = act(link, || Action::Retry(Piece::Latest));
+        return notice_with("The data cannot be shown", why.to_owned(), "Try again", retry);
     }
     let failed = state.pages.iter().enumerate().filter_map(|(i, page)| {
         let why = page.failed()?.to_owned();
-        Some(notice_with("Some rows are missing", why, "Try again", retry(state, Piece::Page(i))))
+        let retry = act(link, move || Action::Retry(Piece::Page(i)));
+        Some(notice_with("Some rows are missing", why, "Try again", retry))
     });
     let body = if state.board.rows.is_empty() {
         no_rows(state)
     } else {
-        let fold = {
-            let folded = folded.clone();
-            move || folded.set(!*folded)
-        };
-        let more = {
-            let shown = shown.clone();
-            move || shown.set(*shown + ROWS)
-        };
-        let width = Width::of(window);
+        let width = Width::of(state.window);
         let rows = if selection.rows.is_empty() {
-            nothing_passes(query, &selection)
+            nothing_passes(query, selection)
         } else {
             all([
-                rows::table(&state.board, query, &selection, window, *shown),
-                rest(&selection, *shown, more),
+                rows::table(&state.board, query, selection, state.window, state.shown),
+                rest(selection, state.shown, link),
             ])
         };
         let board =
-            div("board").with(summary(query, &selection, state.is_loading())).with(chips(query)).with(rows);
-        let facets = (width == Width::Wide || !*folded).then(|| facets(state, query, &selection, width));
+            div("board").with(summary(query, selection, state.is_loading())).with(chips(query)).with(rows);
+        let facets = (width == Width::Wide || !state.folded).then(|| facets(link, query, selection, width));
         all([
-            controls(state, query, &selection, width, *folded, fold),
+            controls(link, query, selection, width, state.folded),
             div("results").when(facets).el(board).done(),
         ])
     };
     let foot = state.latest.ready().map(|latest| foot(latest));
     let title = el("h1").class("hidden").text("Leaderboard").done();
     all([title].into_iter().chain(failed).chain([body]).chain(foot))
-}
-
-fn retry(state: &UseReducerHandle<State>, piece: Piece) -> impl Fn() + 'static {
-    let dispatch = state.dispatcher();
-    move || dispatch.dispatch(Action::Retry(piece.clone()))
 }
 
 /// Asks another question, as a link does.
@@ -138,19 +96,12 @@ fn no_rows(state: &State) -> Html {
 }
 
 /// Regime, case, figure, search; and where the facets fold, the button that unfolds them.
-fn controls(
-    state: &UseReducerHandle<State>,
-    query: &Query,
-    selection: &Selection,
-    width: Width,
-    folded: bool,
-    fold: impl Fn() + 'static,
-) -> Html {
+fn controls(link: &Link, query: &Query, selection: &Selection, width: Width, folded: bool) -> Html {
     let chosen = query.models.iter().count() + query.engines.iter().count();
     let label = if chosen == 0 { "Filters".to_owned() } else { format!("Filters ({chosen})") };
     let fold = (width != Width::Wide).then(|| {
         let expanded = if folded { "false" } else { "true" };
-        button(label, fold).class("fold").attr("aria-expanded", expanded).done()
+        button(label, act(link, || Action::Fold)).class("fold").attr("aria-expanded", expanded).done()
     });
     let regimes = if width == Width::Phone {
         regime_select(query, selection)
@@ -159,7 +110,7 @@ fn controls(
             selection.regimes.iter().map(|(regime, count)| regime_link(query, selection, *regime, *count));
         el("nav").class("regimes").attr("aria-label", "Regime").each(links).done()
     };
-    let search = (width != Width::Phone).then(|| search(state, query));
+    let search = (width != Width::Phone).then(|| search(link, query));
     let selects = [case_select(query, selection), metric_select(query, selection)];
     div("controls").with(regimes).el(div("selects").each(selects).when(search).when(fold)).done()
 }
@@ -243,15 +194,15 @@ fn metric_select(query: &Query, selection: &Selection) -> Html {
     })
 }
 
-fn search(state: &UseReducerHandle<State>, query: &Query) -> Html {
-    let (dispatch, asked) = (state.dispatcher(), query.clone());
+fn search(link: &Link, query: &Query) -> Html {
+    let (link, asked) = (link.clone(), query.clone());
     let call = Callback::from(move |event: InputEvent| {
         let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
         let Some(input) = input else { return };
         // Every letter is a question, but only the last one is worth going back to.
         let route = Route::Leaderboard(Query { search: input.value(), ..asked.clone() });
         browser::replace(&route.to_hash());
-        dispatch.dispatch(Action::Went(route));
+        link.emit(Action::Went(route));
     });
     let input = el("input")
         .attr("type", "search")
@@ -262,8 +213,8 @@ fn search(state: &UseReducerHandle<State>, query: &Query) -> Html {
     el("label").class("search").el(el("span").text("search")).el(input).done()
 }
 
-fn facets(state: &UseReducerHandle<State>, query: &Query, selection: &Selection, width: Width) -> Html {
-    let search = (width == Width::Phone).then(|| search(state, query));
+fn facets(link: &Link, query: &Query, selection: &Selection, width: Width) -> Html {
+    let search = (width == Width::Phone).then(|| search(link, query));
     div("facets")
         .when(search)
         .with(facet_list("Model", &selection.models, &toggle(query, |q| &mut q.models)))
@@ -342,17 +293,22 @@ fn nothing_passes(query: &Query, selection: &Selection) -> Html {
         return notice("No row", why);
     }
     let without = query.without_filters();
-    let act = move || go(without.clone());
-    notice_with("No row passes these filters", "The filters above apply together.", "Remove the filters", act)
+    let remove = move || go(without.clone());
+    notice_with(
+        "No row passes these filters",
+        "The filters above apply together.",
+        "Remove the filters",
+        remove,
+    )
 }
 
 /// A way to the rows that are not in the document yet.
-fn rest(selection: &Selection, shown: usize, more: impl Fn() + 'static) -> Html {
+fn rest(selection: &Selection, shown: usize, link: &Link) -> Html {
     match selection.rows.len().saturating_sub(shown) {
         0 => nothing(),
         rest => {
             let words = format!("Show {} more of {}", rest.min(ROWS), selection.rows.len());
-            button(words, more).class("more").done()
+            button(words, act(link, || Action::More)).class("more").done()
         }
     }
 }

@@ -10,7 +10,7 @@ mod rows;
 mod submission;
 mod system;
 
-pub use leaderboard::Leaderboard;
+pub use leaderboard::leaderboard;
 pub use method::method;
 pub use plain::{debug_chart, not_found};
-pub use submission::Submission;
+pub use submission::{name, submission};

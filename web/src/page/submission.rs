@@ -1,73 +1,42 @@
 //! One submission, with everything that its shard holds.
 
-use std::rc::Rc;
-
 use dyno_shared::format::{UNKNOWN, bytes, significant};
-use dyno_shared::submission::{self, Case, StatedComparison};
-use dyno_shared::summary::{CaseSummary, summarize};
+use dyno_shared::submission::{Case, StatedComparison, Submission};
+use dyno_shared::summary::CaseSummary;
 use dyno_shared::workload::Regime;
-use yew::{Html, Properties, UseReducerHandle, component, use_effect_with, use_memo, use_state};
+use yew::Html;
 
 use super::{case, configuration, provenance, rows, system};
 use crate::component::{badges, legend, notice, notice_with};
-use crate::dom::{all, button, div, el, heads, link, nothing, p, row_head, td};
-use crate::state::{Action, Load, Piece, Shard, Shared, State};
-use crate::{badge, browser, fetch, identity, pretty};
-
-/// A submission.
-#[derive(Properties, PartialEq)]
-pub struct Props {
-    /// What is known.
-    pub state: UseReducerHandle<State>,
-    /// Its id.
-    pub id: String,
-}
+use crate::dom::{act, all, button, div, el, heads, link, nothing, p, row_head, td};
+use crate::state::{Action, Link, Load, Piece, Shard, State};
+use crate::{badge, fetch, identity, pretty};
 
 /// Beside the figures from this width on stand the facts.
 const WIDE: u32 = 1080;
 
 /// The page.
-#[component]
-pub fn Submission(props: &Props) -> Html {
-    let window = browser::use_width();
-    let open = use_state(|| false);
-    let load = props.state.shards.get(&props.id);
-    let shard = load.and_then(Load::ready).cloned();
-    let summaries = use_memo(shard.clone(), |shard: &Option<Shared<Shard>>| {
-        shard.iter().flat_map(|s| &s.submission.cases).map(summarize).collect::<Vec<_>>()
-    });
-    let name = shard.as_ref().map(|shard| name(&shard.submission));
-    use_effect_with(name, |name| {
-        if let Some(name) = name {
-            browser::set_title(&format!("{name} · Dyno"));
-        }
-    });
-    match (shard, load.and_then(Load::failed)) {
-        (Some(shard), _) => {
-            let toggle = {
-                let open = open.clone();
-                move || open.set(!*open)
-            };
-            el("article")
-                .class("submission")
-                .el(el("p").class("back").el(link("#/".to_owned(), "Leaderboard")))
-                .with(content(&shard.submission, &summaries, window))
-                .with(raw(&props.id, &shard.text, *open, toggle))
-                .done()
-        }
-        (None, Some(why)) => {
-            let (state, id) = (props.state.clone(), props.id.clone());
-            let retry = move || state.dispatch(Action::Retry(Piece::Shard(id.clone())));
+pub fn submission(state: &State, to_app: &Link, id: &str) -> Html {
+    match state.shard(id) {
+        Load::Ready(shard) => el("article")
+            .class("submission")
+            .el(el("p").class("back").el(link("#/".to_owned(), "Leaderboard")))
+            .with(content(shard, state.window))
+            .with(raw(id, &shard.text, state.open, to_app))
+            .done(),
+        Load::Failed(why) => {
+            let id = id.to_owned();
+            let retry = act(to_app, move || Action::Retry(Piece::Shard(id.clone())));
             all([
                 notice_with("This submission cannot be shown", why.to_owned(), "Try again", retry),
                 el("p").class("center").el(link("#/".to_owned(), "Go to the leaderboard")).done(),
             ])
         }
-        (None, None) => notice("Loading the submission …", ""),
+        Load::Unasked | Load::Asked => notice("Loading the submission …", ""),
     }
 }
 
-fn content(submission: &submission::Submission, summaries: &Rc<Vec<CaseSummary>>, window: u32) -> Html {
+fn content(Shard { submission, summaries, .. }: &Shard, window: u32) -> Html {
     let look = case::Look {
         evidence: submission.provenance.evidence,
         colour: identity::colour(&submission.system.engine.name),
@@ -79,7 +48,7 @@ fn content(submission: &submission::Submission, summaries: &Rc<Vec<CaseSummary>>
     };
     let figures =
         if submission.cases.is_empty() { notice("No case", "The shard holds no figures.") } else { legend() };
-    let cases: Vec<(&Case, &CaseSummary)> = submission.cases.iter().zip(summaries.iter()).collect();
+    let cases: Vec<(&Case, &CaseSummary)> = submission.cases.iter().zip(summaries).collect();
     let regimes = Regime::ALL.into_iter().chain([Regime::Other]).filter_map(|regime| {
         let mut of_regime = cases.iter().filter(|(case, _)| case.regime == regime).peekable();
         of_regime.peek()?;
@@ -102,14 +71,14 @@ fn content(submission: &submission::Submission, summaries: &Rc<Vec<CaseSummary>>
 }
 
 /// `llama.cpp b11434 · SmolLM2-135M-Instruct Q4_1`.
-fn name(submission: &submission::Submission) -> String {
+pub fn name(submission: &Submission) -> String {
     let system = &submission.system;
     let engine = identity::with(&system.engine.name, system.engine.version.as_deref());
     let model = identity::with(&system.model.name, system.model.quantisation.as_deref());
     format!("{engine} · {model}")
 }
 
-fn title(submission: &submission::Submission) -> Html {
+fn title(submission: &Submission) -> Html {
     let system = &submission.system;
     let date = submission.provenance.started_at.as_deref().map_or("", identity::day);
     let simulated = system.engine.simulated.then(|| {
@@ -169,10 +138,10 @@ fn comparison(stated: &StatedComparison) -> Html {
 }
 
 /// The shard's own text: a link to the file, and the text on demand.
-fn raw(id: &str, text: &str, open: bool, toggle: impl Fn() + 'static) -> Html {
+fn raw(id: &str, text: &str, open: bool, to_app: &Link) -> Html {
     let size = bytes(text.len() as u64);
     let download = link(fetch::shard_path(id), "Download the shard").attr("download", format!("{id}.json"));
-    let show = button(if open { "Hide the text" } else { "Show the text" }, toggle);
+    let show = button(if open { "Hide the text" } else { "Show the text" }, act(to_app, || Action::Open));
     el("section")
         .class("raw")
         .el(el("h2").text("Raw JSON"))
