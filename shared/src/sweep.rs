@@ -24,7 +24,7 @@ pub struct CaseComparison {
     pub concurrency: u32,
     /// The regime's headline metric, the only one that is tested: every further test would need stronger evidence.
     pub headline: MetricComparison,
-    /// What is shown beside it, as far as any variant tells it.
+    /// What is shown beside it, as far as two variants tell it: one alone compares nothing.
     pub also: Vec<MetricComparison>,
 }
 
@@ -125,7 +125,7 @@ fn case(variants: &[&Submission], id: &str) -> CaseComparison {
         .iter()
         .filter_map(|tag| metric::find(tag))
         .map(|metric| MetricComparison { metric, rows: rows(metric, false) })
-        .filter(|of| of.rows.iter().any(|row| !row.figures.is_empty()))
+        .filter(|of| of.rows.iter().filter(|row| !row.figures.is_empty()).count() > 1)
         .collect();
     let metric = headline(regime);
     CaseComparison {

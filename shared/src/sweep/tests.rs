@@ -149,9 +149,13 @@ fn runs_without_a_cycle_compare_nothing() {
 }
 
 #[test]
-fn what_no_variant_tells_is_not_shown() {
+fn what_only_one_variant_tells_is_not_shown() {
     let (a, b) = (variant("a", &[20.0, 20.5], 2), variant("b", &[40.0, 40.1], 2));
-    let tags: Vec<&str> = only(&[&a, &b]).also.iter().map(|of| of.metric.tag).collect();
-    assert_eq!(tags, ["client_wall_ttft_s"]);
+    let tags =
+        |variants: &[&Submission]| only(variants).also.iter().map(|of| of.metric.tag).collect::<Vec<_>>();
+    assert_eq!(tags(&[&a, &b]), ["client_wall_ttft_s"]);
     assert!(only(&[&a, &b]).also[0].rows[1].against.as_ref().unwrap().verdict.is_none());
+    let mut silent = b.clone();
+    silent.cases[0].runs.iter_mut().for_each(|run| run.requests[0].t_first_s = None);
+    assert_eq!(tags(&[&a, &silent]), Vec::<&str>::new());
 }
