@@ -267,10 +267,13 @@ struct Version {
 
 #[cfg(test)]
 mod tests {
+    use dyno_shared::record::RequestRecord;
     use dyno_shared::submission::Run;
 
     use super::*;
-    use crate::workload::{CharsPerToken, suite};
+    use crate::protocol::{CaseLedger, Ledger};
+    use crate::workload::tag::run_tag;
+    use crate::workload::{CasePlan, CharsPerToken, Take, suite};
 
     fn header() -> Header {
         let plan = Plan {
@@ -366,5 +369,84 @@ mod tests {
         assert!(matches!(Journal::resume(&path), Err(JournalError::Damaged { line: 2, .. })));
         std::fs::write(&path, first.replace("\"journal\":2", "\"journal\":3") + "\n").unwrap();
         assert!(matches!(Journal::resume(&path), Err(JournalError::Version { found: 3, .. })));
+    }
+
+    /// What an engine would leave in a journal from here on: each run has one request, with the tag of its prompt.
+    fn go_on(plan: &[CasePlan], ledger: &mut Ledger) -> Vec<Entry> {
+        let observed = |case: &CasePlan, take: Take, number: u32| Run {
+            number,
+            requests: vec![RequestRecord {
+                run_tag: run_tag("s", &case.id, take, 0),
+                ..RequestRecord::default()
+            }],
+            ..Run::default()
+        };
+        let mut entries = Vec::new();
+        for (at, plan) in plan.iter().enumerate() {
+            let id = || plan.id.clone();
+            let later = |run: &Run| plan.turns.is_some().then(|| run.clone());
+            let mut enter = |ledger: &mut Ledger, entry: Entry| {
+                entries.push(entry.clone());
+                ledger.enter(entry);
+            };
+            for (number, take) in (1..).zip(ledger.cases[at].warmup_takes()) {
+                let run = observed(plan, take, number);
+                enter(ledger, Entry::Warmup { case: id(), continuation: later(&run), run });
+            }
+            while let Some(take) = ledger.cases[at].next_run() {
+                let number = take.recorded().unwrap();
+                enter(ledger, Entry::Begun { case: id(), number });
+                let run = observed(plan, take, number);
+                enter(ledger, Entry::Run { case: id(), continuation: later(&run), run });
+            }
+        }
+        entries
+    }
+
+    /// The recorded runs, each by its case, its number and its tag.
+    fn runs(ledger: &Ledger) -> Vec<(String, u32, String)> {
+        let of = |case: &CaseLedger| -> Vec<(String, u32, String)> {
+            let runs = case.parts().into_iter().flat_map(|part| part.runs.iter().map(move |run| (part, run)));
+            runs.map(|(part, run)| {
+                let id = format!("{}{}", case.plan.id, part.suffix);
+                (id, run.number, run.requests[0].run_tag.clone())
+            })
+            .collect()
+        };
+        ledger.cases.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn killed_at_any_byte_of_the_journal_it_becomes_what_it_would_have_been() {
+        let counts = suite::Counts { runs: 2, batches: 2, warmups: 1 };
+        let wanted = ["code", "cold_prefill_2k", "decode_at_depth_2k", "load4", "session4"];
+        let plan: Vec<CasePlan> =
+            suite::full(counts).into_iter().filter(|case| wanted.contains(&case.id.as_str())).collect();
+        let header = Header { plan: Plan { cases: plan.clone(), ..header().plan }, ..header() };
+        let mut whole = Ledger::new(&plan);
+        let first = serde_json::to_string(&header).unwrap() + "\n";
+        let entries = go_on(&plan, &mut whole);
+        let lines = entries.iter().map(|entry| serde_json::to_string(entry).unwrap() + "\n");
+        let text = first.clone() + &lines.collect::<String>();
+        let undisturbed = runs(&whole);
+        assert_eq!(undisturbed.len(), (wanted.len() + 1) * 2);
+        let mut again = 0;
+        for cut in first.len()..=text.len() {
+            let (_, entries) = parse(Path::new("j"), &text[..cut]).unwrap();
+            let mut ledger = Ledger::replay(&plan, entries);
+            go_on(&plan, &mut ledger);
+            let resumed = runs(&ledger);
+            let differ: Vec<_> = undisturbed.iter().zip(&resumed).filter(|(a, b)| a != b).collect();
+            assert_eq!(resumed.len(), undisturbed.len(), "cut at {cut}");
+            for ((case, number, _), (other, of, _)) in &differ {
+                assert_eq!((case, number), (other, of), "cut at {cut}");
+                let cold = ["cold_prefill_2k", "load4", "session4_admission", "session4_continuation"];
+                assert!(cold.contains(&case.as_str()), "cut at {cut}: {case} was sent with other bytes");
+            }
+            let numbers: std::collections::BTreeSet<u32> = differ.iter().map(|(run, _)| run.1).collect();
+            assert!(numbers.len() <= 1, "cut at {cut}: more than the run in flight was made again");
+            again += usize::from(!differ.is_empty());
+        }
+        assert!(again > 0, "no cut fell into a cold run");
     }
 }

@@ -5,7 +5,12 @@
 
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
+
+use dyno_shared::submission::{Submission, flag};
 
 use support::{Engine, Ran, journal, run, run_command, shard, wait_for_runs};
 
@@ -112,4 +117,150 @@ fn there_is_nothing_to_resume_where_nothing_was_begun() {
     let engine = Engine::fast(&[]);
     let out = dir.path().join("shard.json");
     run(&engine.url, &out, &["--resume"]).ends(2).says(&["no unfinished measurement"]);
+}
+
+/// Slow enough to be killed within each run.
+const SLOW: [&str; 6] = ["--prefill-tok-s", "4000", "--decode-tok-s", "400", "--overhead-s", "0.05"];
+
+/// A case of every course, small ones.
+const EVERY_COURSE: &str = "
+    warmups = 1
+    runs = 3
+    [[case]]
+    id = 'decode'
+    regime = 'decode'
+    workload = 'code'
+    max_tokens = 60
+    [[case]]
+    id = 'cold'
+    regime = 'cold_prefill'
+    prompt_tokens = 600
+    [[case]]
+    id = 'deep'
+    regime = 'decode_at_depth'
+    depth_tokens = 600
+    max_tokens = 40
+    [[case]]
+    id = 'load'
+    regime = 'load'
+    workload = 'mixed'
+    concurrency = 3
+    max_tokens = 60
+    [[case]]
+    id = 'chat'
+    regime = 'session'
+    concurrency = 2
+    turns = 3
+    prompt_tokens = 400
+    max_tokens = 20
+    [[case]]
+    id = 'users'
+    regime = 'load'
+    workload = 'prose'
+    arrival = { poisson = 60.0 }
+    requests = 6
+    max_tokens = 20
+";
+
+/// Of each request its case, run, stream and turn, and with them its tag and the hash of its prompt.
+type Sent = BTreeMap<(String, u32, u32, Option<u32>), (String, Option<String>)>;
+
+fn sent(shard: &Submission) -> Sent {
+    let mut all = Sent::new();
+    for case in &shard.cases {
+        for run in &case.runs {
+            for request in &run.requests {
+                let key = (case.id.clone(), run.number, request.stream, request.turn);
+                let what = (request.run_tag.clone(), request.prompt_sha256.clone());
+                assert_eq!(all.insert(key, what), None, "{} has a request twice", case.id);
+            }
+        }
+    }
+    all
+}
+
+/// Runs that were made again with bytes of their own.
+fn made_again(shard: &Submission) -> BTreeSet<(String, u32)> {
+    let runs = shard.cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run)));
+    runs.filter(|(_, run)| run.flags.iter().any(|f| f == flag::MADE_AGAIN))
+        .map(|(case, run)| (case.id.clone(), run.number))
+        .collect()
+}
+
+/// How often a run was begun.
+fn begun(out: &Path, case: &str, number: u32) -> usize {
+    let begun = format!(r#"{{"entry":"begun","case":"{case}","number":{number}}}"#);
+    std::fs::read_to_string(journal(out)).unwrap_or_default().matches(&begun).count()
+}
+
+/// Kills it some milliseconds after a run was begun for the `times`th time.
+fn kill_in(
+    child: &mut std::process::Child,
+    out: &Path,
+    (case, number, times): (&str, u32, usize),
+    later: u64,
+) {
+    while begun(out, case, number) < times {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before run {number} of {case}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(later));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn killed_at_any_moment_and_resumed_it_is_what_it_would_have_been() {
+    let dir = tempfile::tempdir().unwrap();
+    let suite = dir.path().join("suite.toml");
+    std::fs::write(&suite, EVERY_COURSE).unwrap();
+    let suite = suite.to_string_lossy().into_owned();
+    let arguments = ["--suite", &suite, "--series", "s"];
+    let (calm, killed) = (dir.path().join("calm.json"), dir.path().join("killed.json"));
+    run(&Engine::start(&UNHURRIED).url, &calm, &arguments).ends(0);
+    let calm = shard(&calm);
+    assert!(made_again(&calm).is_empty());
+
+    let engine = Engine::start(&SLOW);
+    for (case, number, later) in [
+        ("decode", 1, 0),
+        ("decode", 3, 60),
+        ("cold", 2, 40),
+        ("cold", 2, 5),
+        ("deep", 2, 20),
+        ("load", 1, 70),
+        ("load", 3, 1),
+        ("chat", 1, 30),
+        ("chat", 2, 160),
+        ("users", 3, 50),
+    ] {
+        let resume = if journal(&killed).exists() { &["--resume"][..] } else { &[] };
+        let times = begun(&killed, case, number) + 1;
+        let mut child = run_command(&engine.url, &killed, &[&arguments[..], resume].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        kill_in(&mut child, &killed, (case, number, times), later);
+        assert!(!killed.exists(), "a shard is written whole or not at all");
+    }
+    run(&engine.url, &killed, &["--resume"]).ends(0);
+    assert!(!journal(&killed).exists());
+    let killed = shard(&killed);
+    assert_eq!(killed.provenance.partial, None);
+    let again = made_again(&killed);
+    let (expected, found) = (sent(&calm), sent(&killed));
+    assert_eq!(expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
+    for (key, what) in &expected {
+        let differs = found[key] != *what;
+        assert_eq!(differs, again.contains(&(key.0.clone(), key.1)), "{key:?}");
+    }
+    let cold = ["cold", "load", "users", "chat_admission", "chat_continuation"];
+    assert!(again.iter().all(|(case, _)| cold.contains(&case.as_str())), "{again:?}");
+    assert!(again.contains(&("cold".into(), 2)) && again.contains(&("load".into(), 3)), "{again:?}");
+    for (case, other) in calm.cases.iter().zip(&killed.cases) {
+        let passed = other.runs.iter().all(dyno_shared::submission::Run::passed);
+        assert!(passed, "{}: {:?}", case.id, other.runs.iter().map(|run| run.failures()).collect::<Vec<_>>());
+        assert_eq!(case.sampling, other.sampling);
+    }
 }

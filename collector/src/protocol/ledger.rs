@@ -30,6 +30,13 @@ pub enum Entry {
         /// Its number.
         number: u32,
     },
+    /// A run that was begun and of which nothing was sent, because no connection could be opened.
+    Unsent {
+        /// Its case.
+        case: String,
+        /// Its number.
+        number: u32,
+    },
     /// A recorded one.
     Run {
         /// Its case.
@@ -54,6 +61,7 @@ impl Entry {
         match self {
             Self::Warmup { case, .. }
             | Self::Begun { case, .. }
+            | Self::Unsent { case, .. }
             | Self::Run { case, .. }
             | Self::Reproducibility { case, .. } => case,
         }
@@ -83,9 +91,18 @@ pub struct CaseLedger {
     /// Whether the repeated answers agree.
     pub reproducibility: Option<Reproducibility>,
     /// The run that was begun and did not end: an engine that still lives may have seen its bytes.
-    pub in_flight: Option<u32>,
+    pub in_flight: Option<InFlight>,
     /// Why there are fewer runs than planned. Not in the journal: whoever resumes tries again.
     pub ended_early: Option<String>,
+}
+
+/// A run that was begun and did not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFlight {
+    /// Its number.
+    pub number: u32,
+    /// How often it was begun.
+    pub attempts: u32,
 }
 
 /// A part of a case that is reported by itself.
@@ -142,8 +159,9 @@ impl CaseLedger {
             return None;
         }
         // Bytes that an engine has seen would not be cold again.
-        let again = self.in_flight == Some(number) && Proof::of(self.plan.regime) == Proof::Cold;
-        Some(if again { Take::Again(number) } else { Take::Run(number) })
+        let cold = Proof::of(self.plan.regime) == Proof::Cold;
+        let again = self.in_flight.filter(|run| run.number == number && cold);
+        Some(again.map_or(Take::Run(number), |run| Take::Again { number, attempts: run.attempts }))
     }
 
     /// What is sent before the next recorded run: all warm-ups where none of its runs is there, else the few that an
@@ -170,7 +188,15 @@ impl CaseLedger {
                 self.warmups.push(run);
                 self.later_turns.warmups.extend(continuation);
             }
-            Entry::Begun { number, .. } => self.in_flight = Some(number),
+            Entry::Begun { number, .. } => {
+                let before = self.in_flight.filter(|run| run.number == number);
+                self.in_flight =
+                    Some(InFlight { number, attempts: before.map_or(0, |run| run.attempts) + 1 });
+            }
+            Entry::Unsent { number, .. } => {
+                let sent = self.in_flight.filter(|run| run.number == number && run.attempts > 1);
+                self.in_flight = sent.map(|run| InFlight { attempts: run.attempts - 1, ..run });
+            }
             Entry::Run { run, continuation, .. } => {
                 self.in_flight = None;
                 if self.runs.iter().all(|known| known.number != run.number) {
@@ -321,11 +347,21 @@ mod tests {
         for (id, again) in [("cold_prefill_q1k", true), ("cached_prefix_q1k", false), ("code_q128", false)] {
             let ledger = Ledger::replay(&plan, [begun(id, 1), entry(id, 1), begun(id, 2)]);
             let case = ledger.cases.iter().find(|case| case.plan.id == id).unwrap();
-            let expected = if again { Take::Again(2) } else { Take::Run(2) };
+            let expected = if again { Take::Again { number: 2, attempts: 1 } } else { Take::Run(2) };
             assert_eq!(case.next_run(), Some(expected), "{id}");
-            let ended = Ledger::replay(&plan, [begun(id, 1), entry(id, 1)]);
-            let case = ended.cases.iter().find(|case| case.plan.id == id).unwrap();
-            assert_eq!(case.next_run(), Some(Take::Run(2)), "{id}: nothing was in flight");
+            let twice = Ledger::replay(&plan, [entry(id, 1), begun(id, 2), begun(id, 2)]);
+            let case = twice.cases.iter().find(|case| case.plan.id == id).unwrap();
+            let expected = if again { Take::Again { number: 2, attempts: 2 } } else { Take::Run(2) };
+            assert_eq!(case.next_run(), Some(expected), "{id}: no attempt sends what another one sent");
+            let unsent = Entry::Unsent { case: id.into(), number: 2 };
+            for (entries, why) in [
+                (vec![begun(id, 1), entry(id, 1)], "it ended"),
+                (vec![entry(id, 1), begun(id, 2), unsent], "no connection could be opened"),
+            ] {
+                let ledger = Ledger::replay(&plan, entries);
+                let case = ledger.cases.iter().find(|case| case.plan.id == id).unwrap();
+                assert_eq!(case.next_run(), Some(Take::Run(2)), "{id}: nothing was in flight: {why}");
+            }
         }
     }
 

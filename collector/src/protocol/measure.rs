@@ -196,10 +196,13 @@ impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
     fn keep(&mut self, plan: &CasePlan, take: Take, sent: Sent) -> Result<Next, Left> {
         let Sent { run, continuation, .. } = sent;
         let next = self.patience.after(&run, continuation.as_ref());
+        let case = plan.id.clone();
         if is_unsent(&run) {
+            if let Some(number) = take.recorded() {
+                self.enter(Entry::Unsent { case, number })?;
+            }
             return Ok(next);
         }
-        let case = plan.id.clone();
         if let Some(number) = take.recorded() {
             let failures: Vec<String> =
                 std::iter::once(&run).chain(&continuation).flat_map(|run| run.failures()).collect();

@@ -17,7 +17,7 @@ mod trial;
 mod two_length;
 mod until;
 
-pub use ledger::{CaseLedger, Entry, LaterTurns, Ledger, Part};
+pub use ledger::{CaseLedger, Entry, InFlight, LaterTurns, Ledger, Part};
 pub use measure::{Ending, Measurement};
 pub use plan::Plan;
 pub use proof::cached_tokens;

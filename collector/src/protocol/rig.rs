@@ -101,7 +101,7 @@ impl Rig<'_> {
             Shape::Session => self.send_sessions(&sending, prompts).await,
         };
         let mut sent = Sent { seconds: begin.elapsed().as_secs_f64(), ..sent };
-        if matches!(take, Take::Again(_)) {
+        if matches!(take, Take::Again { .. }) {
             for run in std::iter::once(&mut sent.run).chain(&mut sent.continuation) {
                 run.flags.push(flag::MADE_AGAIN.to_owned());
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dyno_shared::format::{UNKNOWN, maybe, percent, short, with_interval};
+use dyno_shared::format::{UNKNOWN, maybe, percent, with_interval};
 use dyno_shared::metric;
 use dyno_shared::plain::plain;
 use dyno_shared::summary::Estimate;
@@ -124,7 +124,7 @@ fn further(views: &[&CaseView<'_>]) -> Vec<Figure> {
 fn streams(view: &CaseView<'_>) -> String {
     let asked = view.case.concurrency;
     match (view.case.arrival, view.summary.achieved_concurrency) {
-        (Some(arrival), _) => format!("{}/s", short(arrival.per_s())),
+        (Some(arrival), _) => format!("{}/s", arrival.per_s()),
         (None, Some(served)) if served < asked && view.case.regime == Regime::Load => {
             format!("{served} of {asked}")
         }

@@ -194,7 +194,7 @@ fn number(case: &CasePlan, take: Take, stream: u32) -> usize {
     };
     let of_run = |number: u32| number as usize * streams as usize + stream as usize;
     match take {
-        Take::Run(number) | Take::Again(number) => of_run(number.saturating_sub(1)),
+        Take::Run(number) | Take::Again { number, .. } => of_run(number.saturating_sub(1)),
         Take::Repeat | Take::Prime => of_run(0),
         // From the far end of the tables, so that the first runs do not repeat what was just asked.
         Take::Warmup(number) => TABLE.wrapping_sub(1 + of_run(number) % TABLE),
@@ -276,7 +276,7 @@ mod tests {
         let cached = |case: &CasePlan| matches!(case.regime, Regime::CachedPrefix | Regime::DecodeAtDepth);
         for case in suite::full(suite::Counts::default()).iter().filter(|case| !cached(case)) {
             let takes: Vec<Take> = (1..=6)
-                .flat_map(|number| [Take::Run(number), Take::Again(number)])
+                .flat_map(|number| [Take::Run(number), Take::Again { number, attempts: 1 }])
                 .chain([Take::Warmup(1), Take::Warmup(2), Take::Repeat, Take::Prime])
                 .collect();
             let streams = 0..case.streams();

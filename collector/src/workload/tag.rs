@@ -11,8 +11,13 @@ pub enum Take {
     /// A recorded run, from 1.
     Run(u32),
     /// A recorded run that was in flight when the measurement broke off, made again with bytes of its own: an engine
-    /// may have seen those of the first attempt.
-    Again(u32),
+    /// may have seen those of the earlier attempts.
+    Again {
+        /// The run, from 1.
+        number: u32,
+        /// Attempts before this one.
+        attempts: u32,
+    },
     /// An unrecorded one, from 1.
     Warmup(u32),
     /// One of the three sendings of the first prompt, all with one tag: whether the answers are the same.
@@ -25,7 +30,7 @@ impl Take {
     /// The number of a recorded run.
     pub const fn recorded(self) -> Option<u32> {
         match self {
-            Self::Run(number) | Self::Again(number) => Some(number),
+            Self::Run(number) | Self::Again { number, .. } => Some(number),
             Self::Warmup(_) | Self::Repeat | Self::Prime => None,
         }
     }
@@ -33,7 +38,7 @@ impl Take {
     fn word(self) -> String {
         match self {
             Self::Run(number) => number.to_string(),
-            Self::Again(number) => format!("{number} again"),
+            Self::Again { number, attempts } => format!("{number} again after {attempts}"),
             Self::Warmup(number) => format!("warm-up {number}"),
             Self::Repeat => "repeat".to_owned(),
             Self::Prime => "prime".to_owned(),
@@ -89,7 +94,8 @@ mod tests {
             for case in ["code", "prose"] {
                 for stream in 0..5 {
                     for number in 1..=30 {
-                        for take in [Take::Run(number), Take::Again(number), Take::Warmup(number)] {
+                        let again = [1, 2].map(|attempts| Take::Again { number, attempts });
+                        for take in [Take::Run(number), again[0], again[1], Take::Warmup(number)] {
                             let tag = run_tag(series, case, take, stream);
                             assert!(tags.insert(turn_tag(&tag, 2)));
                             assert!(tags.insert(tag));
