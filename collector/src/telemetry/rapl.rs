@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(dyno_shared::privacy::find_secret(FOR_ROOT_ONLY), None);
         let tree = two_packages();
         let counter = tree.path().join("sys/class/powercap/intel-rapl:0/energy_uj");
-        fs::set_permissions(&counter, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&counter, fs::Permissions::from_mode(0o000)).unwrap();
         // Root reads them all the same.
         let expected = fs::read(&counter).err().map(|_| FOR_ROOT_ONLY);
         assert_eq!(Rapl::open(tree.path()).err().as_deref(), expected);
