@@ -8,18 +8,14 @@ impl Run {
     /// An engine that takes fewer requests at once than were sent lets the others wait, and their first text comes only
     /// after another stream's last. `None` where a request has no text.
     pub fn achieved_concurrency(&self) -> Option<u32> {
-        let mut changes = Vec::with_capacity(2 * self.requests.len());
+        let mut spans = Vec::with_capacity(self.requests.len());
         for request in &self.requests {
             let (first, last) = (request.t_first_s?.0, request.t_last_s?.0);
-            changes.extend([(first, true), (last.max(first), false)]);
+            spans.push((first, last.max(first)));
         }
-        // A stream of a single event begins before it ends.
-        changes.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        let (mut now, mut most) = (0_u32, 0);
-        for (_, begins) in changes {
-            now = if begins { now + 1 } else { now.saturating_sub(1) };
-            most = most.max(now);
-        }
+        // The number rises only where a stream begins.
+        let at = |now: f64| spans.iter().filter(|(first, last)| (*first..=*last).contains(&now)).count();
+        let most = spans.iter().map(|(first, _)| at(*first) as u32).max()?;
         (most > 0).then_some(most)
     }
 }

@@ -3,11 +3,10 @@
 //! `dyno publish` writes `latest.json` (never cached), `index-<hash>.json` pages (cached for ever) and
 //! `shards/<id>.json`. The page reads them in that order.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::metric;
+use crate::named::Named;
 use crate::objects::fields;
 use crate::submission::{Evidence, Origin, Submission};
 use crate::summary::{Estimate, summarize};
@@ -108,7 +107,7 @@ pub struct Row {
     /// Short warning names: `drift`, `outliers`, `served_from_cache`, ….
     pub warnings: Vec<String>,
     /// The figures, by metric tag.
-    pub cells: BTreeMap<String, Cell>,
+    pub cells: Named<Cell>,
 }
 
 /// One figure of a row.
@@ -145,7 +144,7 @@ pub struct IndexPage {
     runs: Vec<Option<u64>>,
     failed: Vec<u64>,
     warnings: Vec<Vec<u32>>,
-    metrics: BTreeMap<String, Column>,
+    metrics: Named<Column>,
 }
 
 /// One metric's cells, for the rows that have one.
@@ -158,8 +157,8 @@ struct Column {
     n: Vec<Option<u64>>,
     statistic: Vec<Option<u32>>,
     /// By position in `row`: only where there is no point.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    range: BTreeMap<u32, (f64, f64)>,
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    range: Named<(f64, f64)>,
 }
 
 fields!(Latest { schema, data_version, index, submissions; rejected });
@@ -228,22 +227,19 @@ impl IndexPage {
         .into_iter()
         .min()
         .unwrap_or(0);
-        let mut cells: Vec<BTreeMap<String, Cell>> = vec![BTreeMap::new(); length];
-        for (tag, column) in &self.metrics {
+        let mut cells: Vec<Named<Cell>> = vec![Named::default(); length];
+        for (tag, column) in self.metrics.iter() {
             for (position, &row) in column.row.iter().enumerate() {
                 let Some(of_row) = cells.get_mut(row as usize) else { continue };
                 let at = |values: &[Option<f64>]| values.get(position).copied().flatten();
-                of_row.insert(
-                    tag.clone(),
-                    Cell {
-                        value: at(&column.value),
-                        low: at(&column.low),
-                        high: at(&column.high),
-                        range: column.range.get(&(position as u32)).copied(),
-                        n: column.n.get(position).copied().flatten(),
-                        statistic: column.statistic.get(position).copied().flatten().map(|w| self.word(w)),
-                    },
-                );
+                of_row.get_or_insert(tag, || Cell {
+                    value: at(&column.value),
+                    low: at(&column.low),
+                    high: at(&column.high),
+                    range: column.range.get(&position.to_string()).copied(),
+                    n: column.n.get(position).copied().flatten(),
+                    statistic: column.statistic.get(position).copied().flatten().map(|w| self.word(w)),
+                });
             }
         }
         cells
@@ -280,11 +276,12 @@ impl IndexPage {
         self.failed.push(row.failed);
         let warnings = row.warnings.iter().map(|w| self.intern(w)).collect();
         self.warnings.push(warnings);
-        for (tag, cell) in &row.cells {
+        for (tag, cell) in row.cells.iter() {
             let statistic = cell.statistic.as_deref().map(|s| self.intern(s));
-            let column = self.metrics.entry(tag.clone()).or_default();
+            let column = self.metrics.get_or_insert(tag, Column::default);
             if let Some((min, max)) = cell.range {
-                column.range.insert(column.row.len() as u32, (round_to_six(min), round_to_six(max)));
+                let place = column.row.len().to_string();
+                column.range.get_or_insert(&place, || (round_to_six(min), round_to_six(max)));
             }
             column.row.push(number);
             column.value.push(cell.value.map(round_to_six));
@@ -361,10 +358,10 @@ fn rows_of(entry: usize, submission: &Submission) -> Vec<Row> {
 }
 
 /// One cell per metric. Where a source states several statistics of one, the first stands for it.
-fn cells_of(estimates: &[Estimate]) -> BTreeMap<String, Cell> {
-    let mut cells = BTreeMap::new();
+fn cells_of(estimates: &[Estimate]) -> Named<Cell> {
+    let mut cells = Named::default();
     for estimate in estimates {
-        cells.entry(name_of(estimate)).or_insert_with(|| cell_of(estimate));
+        cells.get_or_insert(&name_of(estimate), || cell_of(estimate));
     }
     cells
 }
@@ -408,7 +405,7 @@ mod tests {
         let rows = read.rows();
         assert_eq!((rows.len(), read.entries.len()), (4, 2));
         assert_eq!((rows[2].entry, rows[2].case.as_str(), rows[2].runs), (1, "code", Some(3)));
-        let cell = &rows[2].cells["client_wall_decode_tok_s"];
+        let cell = rows[2].cells.get("client_wall_decode_tok_s").unwrap();
         assert_eq!((cell.value, cell.n), (Some(98.0392), Some(3)));
         assert!(cell.low < cell.value && cell.value < cell.high);
         assert!(rows[3].cells.is_empty());
@@ -435,7 +432,7 @@ mod tests {
         let mut page = IndexPage::default();
         page.push("a", &shard_of(vec![case]));
         let cells = &page.rows()[0].cells;
-        let values: Vec<_> = cells.iter().map(|(name, cell)| (name.as_str(), cell.value)).collect();
+        let values: Vec<_> = cells.iter().map(|(name, cell)| (name, cell.value)).collect();
         let expected = [("client_wall_ttft_s", 0.5), ("wall time, min", 4.0), ("wall time, s", 3.0)];
         assert_eq!(values, expected.map(|(name, value)| (name, Some(value))));
     }

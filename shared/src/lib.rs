@@ -10,6 +10,7 @@ pub mod gaps;
 pub mod index;
 pub mod json;
 pub mod metric;
+pub mod named;
 pub mod objects;
 pub mod plain;
 pub mod prefill_fit;

@@ -432,14 +432,14 @@ fn commonest(board: &Board, rows: &[usize], regime: Regime, cases: &[(CaseKey, u
 }
 
 fn metrics(board: &Board, rows: &[usize]) -> Vec<String> {
-    let mut tags: Vec<&String> = Vec::new();
-    for tag in rows.iter().flat_map(|&i| board.rows[i].cells.keys()) {
+    let mut tags: Vec<&str> = Vec::new();
+    for tag in rows.iter().flat_map(|&i| board.rows[i].cells.names()) {
         if !tags.contains(&tag) {
             tags.push(tag);
         }
     }
     let place = |tag: &str| METRICS.iter().position(|m| m.tag == tag).unwrap_or(METRICS.len());
-    in_order(&tags, &|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b))).into_iter().cloned().collect()
+    in_order(&tags, &|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b))).into_iter().map(str::to_owned).collect()
 }
 
 /// The items in an order. One sort of indices serves all lists, so that its code is downloaded once.
@@ -456,7 +456,7 @@ fn sort_by(indices: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
 /// The regime's headline, unless no row that is shown has it and one has another.
 fn first_metric(board: &Board, rows: &[usize], regime: Regime, metrics: &[String]) -> String {
     let headline = regime.headline();
-    let some_row_has = |tag: &str| rows.iter().any(|&i| board.rows[i].cells.contains_key(tag));
+    let some_row_has = |tag: &str| rows.iter().any(|&i| board.rows[i].cells.get(tag).is_some());
     if some_row_has(headline) {
         return headline.to_owned();
     }
@@ -589,7 +589,7 @@ mod tests {
         assert_eq!(selection.case.as_ref().map(CaseKey::title).as_deref(), Some("code · 1 stream"));
         assert_eq!(selection.metric, "client_wall_decode_tok_s");
         let rates: Vec<f64> =
-            selection.rows.iter().filter_map(|&i| board.rows[i].cells[&selection.metric].value).collect();
+            selection.rows.iter().filter_map(|&i| board.rows[i].cells.get(&selection.metric)?.value).collect();
         assert_eq!(rates, [102.4, 51.2, 25.6]);
     }
 

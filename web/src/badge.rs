@@ -134,7 +134,7 @@ mod tests {
             runs: Some(16),
             failed,
             warnings: warnings.iter().map(|&w| w.to_owned()).collect(),
-            cells: std::collections::BTreeMap::new(),
+            cells: dyno_shared::named::Named::default(),
         };
         of_row(entry, &row).into_iter().map(|badge| badge.word).collect()
     }

@@ -273,15 +273,15 @@ mod tests {
     use super::*;
     use dyno_shared::index::{IndexFile, SITE_SCHEMA};
 
-    fn latest(pages: usize) -> Result<Box<Latest>, String> {
+    fn latest(pages: usize) -> Action {
         let file = IndexFile { path: "index-0.json".into(), rows: 1 };
-        Ok(Box::new(Latest {
+        Action::Latest(Ok(Box::new(Latest {
             schema: SITE_SCHEMA.into(),
             data_version: "1".into(),
             index: vec![file; pages],
             submissions: 1,
             rejected: Vec::new(),
-        }))
+        })))
     }
 
     fn after(state: &State, actions: Vec<Action>) -> State {
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(state.wanted(), [Piece::Latest]);
         state.take(Action::Asked(Piece::Latest));
         assert_eq!(state.wanted(), []);
-        state.take(Action::Latest(latest(2)));
+        state.take(latest(2));
         assert_eq!(state.wanted(), [Piece::Page(0)]);
         state.take(Action::Asked(Piece::Page(0)));
         assert_eq!(state.wanted(), []);
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn a_page_that_comes_twice_is_taken_up_once() {
         let page = || Action::Page(0, Ok(Box::default()));
-        let once = after(&start(), vec![Action::Latest(latest(1)), page()]);
+        let once = after(&start(), vec![latest(1), page()]);
         let twice = after(&once, vec![page()]);
         assert!(once.board == twice.board);
     }

@@ -300,15 +300,16 @@ impl<'a> Figure<'a> {
 
 /// The runs that are drawn, with their indices in order: all of them, if they are not too many.
 fn drawn_runs(runs: &[Run]) -> Vec<(usize, &Run)> {
-    let (flagged, plain): (Vec<_>, Vec<_>) =
-        runs.iter().enumerate().partition(|(_, run)| run.failed.is_some() || run.outlier);
-    let mut drawn = Vec::with_capacity(runs.len().min(2 * MOST_RUNS));
-    for kind in [flagged, plain] {
-        let every = kind.len().div_ceil(MOST_RUNS).max(1);
-        drawn.extend(kind.into_iter().step_by(every));
-    }
-    drawn.sort_by_key(|&(index, _)| index);
-    drawn
+    let kind = |run: &Run| usize::from(run.failed.is_some() || run.outlier);
+    let flagged = runs.iter().filter(|run| kind(run) == 1).count();
+    let every = [runs.len() - flagged, flagged].map(|of_kind| of_kind.div_ceil(MOST_RUNS).max(1));
+    let mut seen = [0_usize; 2];
+    let mut is_drawn = |run: &Run| {
+        let kind = kind(run);
+        seen[kind] += 1;
+        (seen[kind] - 1).is_multiple_of(every[kind])
+    };
+    runs.iter().enumerate().filter(|(_, run)| is_drawn(run)).collect()
 }
 
 /// `median 39.5, interval 38.9–40.1`, and how many runs are drawn where not all are.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Slot, next};
 use crate::json::{Input, Number, Wrong};
+use crate::named::Named;
 use crate::units::{Joules, Seconds, Tokens, TokensPerSecond};
 
 impl Slot for bool {
@@ -146,25 +147,7 @@ impl Slot for (f64, f64) {
     }
 }
 
-/// What a map is asked by.
-pub trait FromKey: Ord + Sized {
-    /// The name of a member as a key, if it can be one.
-    fn from_key(key: &str) -> Option<Self>;
-}
-
-impl FromKey for String {
-    fn from_key(key: &str) -> Option<Self> {
-        Some(key.to_owned())
-    }
-}
-
-impl FromKey for u32 {
-    fn from_key(key: &str) -> Option<Self> {
-        key.parse().ok()
-    }
-}
-
-impl<K: FromKey, T: Slot> Slot for BTreeMap<K, T> {
+impl<T: Slot> Slot for BTreeMap<String, T> {
     fn blank() -> Self {
         Self::new()
     }
@@ -172,10 +155,19 @@ impl<K: FromKey, T: Slot> Slot for BTreeMap<K, T> {
     fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
         self.clear();
         input.object(&mut |name, input| {
-            let key =
-                K::from_key(name).ok_or_else(|| input.wrong(&["expected a whole number as its name"]))?;
-            self.insert(key, next(input)?);
+            self.insert(name.to_owned(), next(input)?);
             Ok(())
         })
+    }
+}
+
+impl<T: Slot> Slot for Named<T> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
+        *self = Self::default();
+        input.object(&mut |name, input| self.get_or_insert(name, T::blank).fill(input))
     }
 }

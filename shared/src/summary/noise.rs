@@ -77,10 +77,12 @@ pub(super) fn throttled(runs: &[Run]) -> Option<Warning> {
     let cpu = |told: &Telemetry| told.cpu_throttle_events.is_some_and(|events| events > 0);
     let concerned = Concerned::new(runs, |told| gpu(told) || cpu(told))?;
     let mut how = Vec::new();
-    let mut words: Vec<&str> =
-        concerned.runs.iter().filter(|told| gpu(told)).flat_map(|told| reasons(told)).collect();
-    words.sort_unstable();
-    words.dedup();
+    let mut words: Vec<&str> = Vec::new();
+    for word in concerned.runs.iter().filter(|told| gpu(told)).flat_map(|told| reasons(told)) {
+        if let Err(place) = words.binary_search(&word) {
+            words.insert(place, word);
+        }
+    }
     if !words.is_empty() {
         words.truncate(REASONS_TOLD);
         let share = concerned.most(|told| told.gpu_throttled_share, THROTTLED_SHARE);

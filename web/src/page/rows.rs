@@ -182,7 +182,7 @@ impl<'a> Look<'a> {
             cells = cells.el(el("td").class("prompt number").with(count(row.prompt_tokens)));
         }
         let number = if written.is_unknown() {
-            unknown(figure::why_unknown(tag, row.cells.keys().map(String::as_str)))
+            unknown(figure::why_unknown(tag, row.cells.names()))
         } else {
             text(written.value)
         };
