@@ -54,10 +54,15 @@ impl Decoder {
                 rest = &rest[1..];
                 continue;
             }
-            let Some(end) = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
                 self.line.extend_from_slice(rest);
                 return self.within_bounds();
             };
+            if let Some(data) = self.whole_frame(rest, end) {
+                on_frame(Frame { event: &[], data, complete: true });
+                rest = &rest[end + 2..];
+                continue;
+            }
             self.after_cr = rest[end] == b'\r';
             if self.line.is_empty() {
                 self.take_line(&rest[..end], &mut on_frame);
@@ -72,6 +77,17 @@ impl Decoder {
             rest = &rest[end + 1..];
         }
         Ok(())
+    }
+
+    /// The data of a frame of one `data` line that begins and ends in `rest`, its first line ending at `end`: what nearly
+    /// every frame is. It needs no copy.
+    fn whole_frame<'a>(&self, rest: &'a [u8], end: usize) -> Option<&'a [u8]> {
+        let nothing_open = self.line.is_empty() && self.event.is_empty() && !self.has_data;
+        if !nothing_open || rest.get(end..end + 2) != Some(b"\n\n") || end > MAX_FRAME_BYTES {
+            return None;
+        }
+        let value = rest.get(..end)?.strip_prefix(b"data:")?;
+        Some(value.strip_prefix(b" ").unwrap_or(value))
     }
 
     /// Ends the stream: a frame still open is given with `complete: false`.
@@ -114,7 +130,7 @@ impl Decoder {
             self.event.clear();
             return;
         }
-        let (field, value) = match line.iter().position(|&byte| byte == b':') {
+        let (field, value) = match memchr::memchr(b':', line) {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &[][..]),
         };

@@ -68,7 +68,7 @@ pub struct Observer {
 enum Body {
     /// Nothing has come.
     Empty,
-    Stream(Framing),
+    Stream(Box<Framing>),
     /// One JSON document, from a server that ignored `stream`.
     Whole(Vec<u8>),
     /// The body of an HTTP error.
@@ -203,7 +203,7 @@ impl Observer {
             // No line of an event stream starts with a brace or a bracket.
             (Dialect::OpenAiChat, Some(b'{' | b'[')) => Body::Whole(Vec::new()),
             // An answer that did not stream is a stream of one line there.
-            (dialect, Some(_)) => Body::Stream(Framing::of(dialect)),
+            (dialect, Some(_)) => Body::Stream(Box::new(Framing::of(dialect))),
         }
     }
 

@@ -5,6 +5,7 @@
 //! between the client and the engine would be measured with it.
 
 mod call;
+mod crowd;
 mod exchange;
 mod measured;
 mod response;
@@ -18,12 +19,16 @@ pub use target::{API_KEY_ENV, Target, TargetError, Timeouts};
 
 /// The runtime on which streams are driven: two workers beside the thread that blocks on it.
 ///
-/// One would be enough for the work (64 streams of 50 tok/s take 4 % of a core), but where the system takes a thread
-/// off its core for some milliseconds, the other goes on stamping; and a command may write files meanwhile.
-/// Measured with `cargo xtask bench client`.
+/// One would be enough for the work, but where the system takes a thread off its core for some milliseconds, the other
+/// goes on stamping; and a command may write files meanwhile. Measured with `cargo xtask bench client`.
 ///
 /// # Errors
 /// When the operating system refuses the poller or a thread.
 pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .on_thread_start(crowd::wake_in_time)
+        .on_thread_park(crowd::gather)
+        .enable_all()
+        .build()
 }

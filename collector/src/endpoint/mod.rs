@@ -1,5 +1,6 @@
 //! What is sent to an endpoint and what its events mean: body out, event in. Pure.
 
+mod borrowed;
 pub mod ollama;
 pub mod openai_chat;
 pub mod openai_event;

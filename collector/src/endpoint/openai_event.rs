@@ -5,6 +5,7 @@ use dyno_shared::units::{Seconds, Tokens};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::borrowed::{Text, Word};
 use super::{Event, Usage, count, refusal};
 
 /// Reads the data of one streamed event.
@@ -12,7 +13,7 @@ use super::{Event, Usage, count, refusal};
 /// # Errors
 /// When the data is no JSON object, or a field that is read has another type than the API gives it.
 pub fn chunk(data: &[u8]) -> Result<Event, serde_json::Error> {
-    Ok(serde_json::from_slice::<Body>(data)?.event(false))
+    Ok(serde_json::from_slice::<Body<'_>>(data)?.event(false))
 }
 
 /// Reads a whole answer, from a server that did not stream.
@@ -20,13 +21,14 @@ pub fn chunk(data: &[u8]) -> Result<Event, serde_json::Error> {
 /// # Errors
 /// As [`chunk`].
 pub fn answer(body: &[u8]) -> Result<Event, serde_json::Error> {
-    Ok(serde_json::from_slice::<Body>(body)?.event(true))
+    Ok(serde_json::from_slice::<Body<'_>>(body)?.event(true))
 }
 
+/// Borrows from the event's bytes what it can: there are thousands of them a second.
 #[derive(Deserialize)]
-struct Body {
-    #[serde(default)]
-    choices: Option<Vec<Choice>>,
+struct Body<'a> {
+    #[serde(borrow, default)]
+    choices: Option<Vec<Choice<'a>>>,
     #[serde(default)]
     usage: Value,
     #[serde(default)]
@@ -35,51 +37,51 @@ struct Body {
     stats: Value,
     #[serde(default)]
     error: Value,
-    #[serde(default)]
-    object: Value,
+    #[serde(borrow, default)]
+    object: Word<'a>,
     #[serde(default)]
     message: Value,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    #[serde(default)]
-    delta: Option<Said>,
-    #[serde(default)]
-    message: Option<Said>,
-    #[serde(default)]
-    text: Option<String>,
+struct Choice<'a> {
+    #[serde(borrow, default)]
+    delta: Option<Said<'a>>,
+    #[serde(borrow, default)]
+    message: Option<Box<Said<'a>>>,
+    #[serde(borrow, default)]
+    text: Option<Text<'a>>,
     #[serde(default)]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
-    #[serde(default)]
-    content: Option<String>,
-    #[serde(default)]
-    reasoning_content: Option<String>,
-    #[serde(default)]
-    reasoning: Option<String>,
-    #[serde(default)]
-    tool_calls: Option<Vec<ToolCall>>,
-    #[serde(default)]
-    function_call: Option<Function>,
+struct Said<'a> {
+    #[serde(borrow, default)]
+    content: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    reasoning_content: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    reasoning: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    #[serde(borrow, default)]
+    function_call: Option<Function<'a>>,
 }
 
 #[derive(Deserialize)]
-struct ToolCall {
-    #[serde(default)]
-    function: Option<Function>,
+struct ToolCall<'a> {
+    #[serde(borrow, default)]
+    function: Option<Function<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Function {
-    #[serde(default)]
-    arguments: Option<String>,
+struct Function<'a> {
+    #[serde(borrow, default)]
+    arguments: Option<Text<'a>>,
 }
 
-impl Body {
+impl Body<'_> {
     fn event(self, whole: bool) -> Event {
         let usage = usage(&self.usage);
         let mut event = Event {
@@ -93,10 +95,10 @@ impl Body {
         };
         for choice in self.choices.into_iter().flatten() {
             // A streamed chunk may repeat the whole message at its end; only its deltas are new.
-            if let Some(said) = if whole { choice.message } else { choice.delta } {
+            if let Some(said) = if whole { choice.message.map(|said| *said) } else { choice.delta } {
                 said.add_to(&mut event);
             }
-            event.answer.push_str(&choice.text.unwrap_or_default());
+            event.answer.push_str(choice.text.as_deref().unwrap_or_default());
             event.finish_reason =
                 choice.finish_reason.filter(|reason| !reason.is_empty()).or(event.finish_reason);
         }
@@ -105,23 +107,23 @@ impl Body {
 
     /// `{"error": …}`, and the older `{"object": "error", "message": …}`.
     fn error_message(&self) -> Option<String> {
-        match (&self.error, self.object.as_str()) {
-            (Value::Null, Some("error")) => refusal::words(&self.message),
+        match (&self.error, &*self.object.0) {
+            (Value::Null, "error") => refusal::words(&self.message),
             (Value::Null, _) => None,
             (error, _) => refusal::words(error),
         }
     }
 }
 
-impl Said {
+impl Said<'_> {
     fn add_to(self, event: &mut Event) {
         // Some versions of vLLM send the same reasoning under both names.
         let reasoning = self.reasoning_content.filter(|text| !text.is_empty()).or(self.reasoning);
-        event.reasoning.push_str(&reasoning.unwrap_or_default());
-        event.answer.push_str(&self.content.unwrap_or_default());
+        event.reasoning.push_str(reasoning.as_deref().unwrap_or_default());
+        event.answer.push_str(self.content.as_deref().unwrap_or_default());
         let calls = self.tool_calls.into_iter().flatten().filter_map(|call| call.function);
         for call in calls.chain(self.function_call) {
-            event.answer.push_str(&call.arguments.unwrap_or_default());
+            event.answer.push_str(call.arguments.as_deref().unwrap_or_default());
         }
     }
 }

@@ -183,15 +183,11 @@ async fn exchange(
     let asking = Asking { method, route: path, body, accept: "application/json, text/plain" };
     let status = exchange.send(request(target, &asking), Instant::now(), patience).await.map_err(answer)?;
     let mut bytes = Vec::new();
-    loop {
-        exchange.decode(|more| bytes.extend_from_slice(more)).map_err(answer)?;
+    while !exchange.is_over() {
+        exchange.read(patience, |_, more| bytes.extend_from_slice(more)).await.map_err(answer)?;
         if bytes.len() > MAX_REPLY_BYTES {
             return Err(Failure::Answer(format!("the answer is larger than {} MiB", MAX_REPLY_BYTES >> 20)));
         }
-        if exchange.is_over() {
-            break;
-        }
-        exchange.read(patience).await.map_err(answer)?;
     }
     Ok(Reply { status, body: target.without_key(String::from_utf8_lossy(&bytes).into_owned()) })
 }

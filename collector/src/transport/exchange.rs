@@ -1,16 +1,18 @@
 //! One HTTP/1.1 exchange on one connection, driven by the very task that waits for it.
 //!
-//! Reading and decoding are apart: a read is stamped and its bytes are kept as they came, so that the caller may let
-//! other streams read before it asks what they mean. An event that fits into the buffer is not copied.
+//! What a read brought is stamped and then handed on at once, out of a buffer that every connection of a thread reads
+//! into: with a thousand streams, memory that is met again only a thousand events later is what costs most.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::Method;
-use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 use super::Target;
@@ -18,9 +20,7 @@ use super::response::{self, Body, Head, NotHttp};
 use super::socket::{Io, LastRead, Socket};
 
 /// Bytes that are read at once at most.
-const BUFFER_BYTES: usize = 16 << 10;
-/// Room that a read needs at least: less would cut an engine's event in two.
-const ROOM_BYTES: usize = 4 << 10;
+const READ_BYTES: usize = 16 << 10;
 
 /// What is asked of one route.
 pub(super) struct Asking<'a> {
@@ -85,11 +85,9 @@ pub(super) struct Exchange {
     stream: Box<dyn Io>,
     last_read: LastRead,
     outgoing: Outgoing,
-    /// What was read and not decoded.
-    incoming: Vec<u8>,
+    /// The head as far as it has come, then what came with it of the body.
+    head: Vec<u8>,
     body: Body,
-    /// The connection has ended.
-    ended: bool,
     alarm: Pin<Box<Sleep>>,
 }
 
@@ -101,9 +99,8 @@ impl Exchange {
             stream,
             last_read,
             outgoing: Outgoing::default(),
-            incoming: Vec::with_capacity(BUFFER_BYTES),
+            head: Vec::new(),
             body: Body::OVER,
-            ended: false,
             alarm: Box::pin(tokio::time::sleep(Duration::ZERO)),
         }
     }
@@ -127,57 +124,79 @@ impl Exchange {
     ) -> Result<u16, Broken> {
         self.outgoing = Outgoing { bytes: request, written: 0, flushed: false };
         loop {
-            self.receive(|_| since + patience, patience).await?;
-            if self.ended {
+            let Self { stream, last_read, outgoing, head, alarm, .. } = self;
+            let keep = |bytes: &[u8]| head.extend_from_slice(bytes);
+            let deadline = since + patience;
+            let read = receive(stream, outgoing, last_read, alarm.as_mut(), |_| deadline, keep).await;
+            if !settle(read, patience)? {
                 return Err(ended());
             }
-            if let Some(Head { status, length, body }) = response::head(&self.incoming)? {
-                self.incoming.drain(..length);
+            if let Some(Head { status, length, body }) = response::head(&self.head)? {
+                self.head.drain(..length);
                 self.body = body;
                 return Ok(status);
             }
         }
     }
 
-    /// Reads once more. Every read postpones the end of patience. The end of the connection is no error here.
-    pub(super) async fn read(&mut self, patience: Duration) -> Result<(), Broken> {
-        self.receive(|last_read| last_read + patience, patience).await
-    }
-
-    /// Hands what the last read brought to `on_data`, without the framing of HTTP. A connection that ended before the
-    /// body did is an error.
-    pub(super) fn decode(&mut self, on_data: impl FnMut(&[u8])) -> Result<(), Broken> {
-        let decoded = self.body.push(&self.incoming, on_data);
-        self.incoming.clear();
-        decoded?;
-        if self.ended && !self.body.close() { Err(ended()) } else { Ok(()) }
-    }
-
-    /// One read.
-    async fn receive(
+    /// Reads once more and hands what came to `on_data`, with the instant of the read, without the framing of HTTP.
+    /// Every read postpones the end of patience. A connection that ends before the body does is an error.
+    pub(super) async fn read(
         &mut self,
-        deadline: impl Fn(Instant) -> Instant,
         patience: Duration,
+        mut on_data: impl FnMut(Instant, &[u8]),
     ) -> Result<(), Broken> {
-        let Self { stream, last_read, outgoing, incoming, alarm, .. } = self;
-        incoming.reserve(ROOM_BYTES);
-        let read = std::future::poll_fn(|cx| {
-            // A server may answer before it has read all: what it says is heard even when the rest cannot be written.
-            outgoing.poll_write(stream, cx);
-            if let Poll::Ready(read) = pin!(stream.read_buf(incoming)).poll(cx) {
-                return Poll::Ready(Some(read));
-            }
-            poll_silence(alarm.as_mut(), || deadline(last_read.at()), cx).map(|()| None)
-        });
-        match read.await {
-            None => Err(Broken::Silent(patience)),
-            Some(Ok(0)) => {
-                self.ended = true;
-                Ok(())
-            }
-            Some(Ok(_)) => Ok(()),
-            Some(Err(error)) => Err(Broken::Closed(error.to_string())),
+        let Self { stream, last_read, outgoing, head, body, alarm } = self;
+        let mut decoded = Ok(());
+        let mut decode = |bytes: &[u8]| {
+            let at = last_read.at();
+            decoded = body.push(bytes, |data| on_data(at, data));
+        };
+        if !head.is_empty() {
+            decode(&std::mem::take(head));
+            return Ok(decoded?);
         }
+        let deadline = |last_read| last_read + patience;
+        let read = receive(stream, outgoing, last_read, alarm.as_mut(), deadline, decode).await;
+        let more = settle(read, patience)?;
+        decoded?;
+        if more || body.close() { Ok(()) } else { Err(ended()) }
+    }
+}
+
+/// One read into a buffer of the thread; gives how much came, `None` when the deadline passed. What can be written of
+/// the request is written: a server may answer before it has read all, and what it says is heard even when the rest
+/// cannot be written.
+async fn receive(
+    stream: &mut Box<dyn Io>,
+    outgoing: &mut Outgoing,
+    last_read: &LastRead,
+    mut alarm: Pin<&mut Sleep>,
+    deadline: impl Fn(Instant) -> Instant,
+    mut on_bytes: impl FnMut(&[u8]),
+) -> Option<io::Result<usize>> {
+    std::future::poll_fn(|cx| {
+        outgoing.poll_write(stream, cx);
+        let mut room = [const { MaybeUninit::uninit() }; READ_BYTES];
+        let mut buffer = ReadBuf::uninit(&mut room);
+        if let Poll::Ready(read) = Pin::new(&mut *stream).poll_read(cx, &mut buffer) {
+            let bytes = buffer.filled();
+            return Poll::Ready(Some(read.map(|()| {
+                on_bytes(bytes);
+                bytes.len()
+            })));
+        }
+        poll_silence(alarm.as_mut(), || deadline(last_read.at()), cx).map(|()| None)
+    })
+    .await
+}
+
+/// Whether anything came; false at the end of the connection.
+fn settle(read: Option<io::Result<usize>>, patience: Duration) -> Result<bool, Broken> {
+    match read {
+        None => Err(Broken::Silent(patience)),
+        Some(Ok(count)) => Ok(count > 0),
+        Some(Err(error)) => Err(Broken::Closed(error.to_string())),
     }
 }
 

@@ -7,6 +7,7 @@ use dyno_shared::record::{RequestError, RequestErrorKind, RequestRecord};
 use dyno_shared::units::Seconds;
 use http::Method;
 
+use super::crowd::UnderWay;
 use super::exchange::{Asking, Broken, Exchange, request};
 use super::socket::dial;
 use super::{Target, Timeouts};
@@ -103,6 +104,7 @@ impl Connection {
     }
 
     async fn observe(mut self, ask: Ask, run_start: Instant) -> Observed {
+        let _under_way = UnderWay::begin();
         let mut seed = ask.seed(run_start);
         seed.connect_s = Some(Seconds(self.set_up.as_nanos() as f64 / 1e9));
         let asking = Asking {
@@ -124,10 +126,16 @@ impl Connection {
             }
         }
         loop {
-            // Engines speak to all streams of a batch at once: others are read before this is parsed.
-            tokio::task::yield_now().await;
             let at = offset(self.exchange.last_read(), run_start);
-            let decoded = self.exchange.decode(|bytes| observer.bytes(at, bytes));
+            if self.exchange.is_over() {
+                return observer.end(at);
+            }
+            // A role chunk or a comment may come at once and the first token after a long prefill.
+            let has_text = observer.last_text().is_some();
+            let patience = if has_text { idle } else { first_byte };
+            let watch = |at, bytes: &[u8]| observer.bytes(offset(at, run_start), bytes);
+            let read = self.exchange.read(patience, watch).await;
+            let at = offset(self.exchange.last_read(), run_start);
             if let Some(message) = stalled(&observer, at, idle) {
                 return observer.failed(at, RequestErrorKind::IdleTimeout, message);
             }
@@ -136,15 +144,6 @@ impl Connection {
                 let _ = tokio::time::timeout(FAREWELL, self.farewell()).await;
                 return observer.end(at);
             }
-            if decoded.is_ok() && self.exchange.is_over() {
-                return observer.end(at);
-            }
-            // A role chunk or a comment may come at once and the first token after a long prefill.
-            let has_text = observer.last_text().is_some();
-            let read = match decoded {
-                Ok(()) => self.exchange.read(if has_text { idle } else { first_byte }).await,
-                Err(broken) => Err(broken),
-            };
             if let Err(broken) = read {
                 let (kind, message) = in_body(broken, has_text);
                 return observer.failed(offset(Instant::now(), run_start), kind, message);
@@ -154,10 +153,7 @@ impl Connection {
 
     /// Reads on until the server closes, which it may do in peace.
     async fn farewell(mut self) {
-        while !self.exchange.is_over()
-            && self.exchange.read(FAREWELL).await.is_ok()
-            && self.exchange.decode(|_| ()).is_ok()
-        {}
+        while !self.exchange.is_over() && self.exchange.read(FAREWELL, |_, _| ()).await.is_ok() {}
     }
 }
 
