@@ -34,6 +34,7 @@ use effective::Flag;
 pub use counters::{CounterDelta, Snapshot, counters};
 pub use discover::{Found, USUAL_PORTS, discover};
 pub use identify::{EndpointError, Identified, ModelInfo, count_tokens, identify};
+pub use log_file::LogFile;
 pub use ready::wait_ready;
 
 /// Every engine that is known, in the order in which they are asked whether it is them. The last takes all.

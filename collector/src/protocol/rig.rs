@@ -11,7 +11,7 @@ use super::judge::{Answered, Place, judge};
 use super::proof::Proof;
 use super::{Plan, batch};
 use crate::endpoint::openai_chat::{Message, Optional};
-use crate::engine::{Identified, Snapshot, count_tokens, counters};
+use crate::engine::{Identified, LogFile, Snapshot, count_tokens, counters, log_lines};
 use crate::stream::Observed;
 use crate::telemetry::Sampler;
 use crate::transport::{Ask, Target};
@@ -35,6 +35,8 @@ pub struct Rig<'a> {
     pub cycle: Option<u32>,
     /// Watches the machine beside every run.
     pub telemetry: &'a Sampler,
+    /// What the engine writes beside its answers, where it can be read.
+    pub log: Option<&'a LogFile>,
     /// Reads the seconds since the measurement began.
     pub clock: Clock,
 }
@@ -134,6 +136,7 @@ impl Rig<'_> {
         work: impl AsyncFnOnce(Instant) -> Vec<Observed>,
     ) -> (Run, Vec<Observed>) {
         let before = self.counters().await;
+        let logged = self.log.and_then(|log| Some((log, log.end().ok()?)));
         let started_s = self.clock.read();
         let watched = self.telemetry.begin();
         let observed = work(Instant::now()).await;
@@ -147,6 +150,9 @@ impl Rig<'_> {
                 run.flags.push(flag::COUNTER_RESET.to_owned());
             }
             run.counters = Some(delta.counters);
+        }
+        if let Some(said) = logged.and_then(|(log, end)| log.since(end).ok()) {
+            run.counters = log_lines::complete(run.counters, &said);
         }
         (run, observed)
     }

@@ -31,7 +31,7 @@ fn takes_care(flag: &str) -> bool {
 }
 
 /// Flags whose value is a file or a folder.
-const FILES: [&str; 5] = ["--out", "--out-dir", "--model", "--binary", "--suite"];
+const FILES: [&str; 6] = ["--out", "--out-dir", "--model", "--binary", "--suite", "--engine-log"];
 /// Flags whose value is `KEY=VALUE` or `KEY=A,B`.
 const SETTINGS: [&str; 3] = ["--set", "--vary", "--env"];
 /// Parts of the names of variables whose value is a secret.

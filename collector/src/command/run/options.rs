@@ -30,6 +30,9 @@ pub struct RunArgs {
     /// Route to ask on [default: Ollama's own where the engine is Ollama, else OpenAI's].
     #[arg(long, value_enum, value_name = "ROUTE", help_heading = "Engine")]
     pub endpoint: Option<Dialect>,
+    /// The log that the engine is writing: `SGLang` and `FreeToken` tell some figures only there.
+    #[arg(long, value_name = "FILE", help_heading = "Engine")]
+    pub engine_log: Option<PathBuf>,
     /// Environment variable that holds the server's key [default: `DYNO_API_KEY`].
     #[arg(long, value_name = "VAR", help_heading = "Engine")]
     pub api_key_env: Option<String>,

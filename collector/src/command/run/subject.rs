@@ -2,6 +2,7 @@
 //! variant in every cycle.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::time::SystemTime;
 
@@ -10,7 +11,7 @@ use dyno_shared::workload::Sampling;
 use super::{RunArgs, locate, options, suite, unfinished};
 use crate::calendar::unix_seconds;
 use crate::endpoint::openai_chat::Optional;
-use crate::engine::{Identified, identify};
+use crate::engine::{Identified, LogFile, identify, log_lines};
 use crate::exit::Failure;
 use crate::journal::{Header, Journal};
 use crate::protocol::{Clock, Ending, Ledger, Measurement, Plan, Rig, Trial, trial};
@@ -29,6 +30,8 @@ pub(in crate::command) struct Subject {
     pub optional: Optional,
     /// Watches the machine beside the runs.
     pub telemetry: Sampler,
+    /// What it writes beside its answers.
+    pub log: Option<LogFile>,
 }
 
 /// The part of a sweep that a measurement is.
@@ -44,10 +47,15 @@ impl Subject {
     /// Settles which engine and model are measured. The engine is ready.
     pub async fn of(args: &RunArgs, target: Target) -> Result<Self, Failure> {
         let identified = identify(&target, args.model.as_deref()).await.map_err(locate::failure)?;
-        let identified = identified.asked_by(args.endpoint);
+        let mut identified = identified.asked_by(args.endpoint);
+        let log = args.engine_log.as_deref().map(log_file).transpose()?;
+        let said = log.as_ref().and_then(|log| log.since(0).ok()).unwrap_or_default();
+        identified
+            .effective
+            .extend(log_lines::effective(&said).into_iter().map(|(key, value)| (key.to_owned(), value)));
         let optional = args.optional(identified.dialect.optional(identified.engine.optional));
         let telemetry = Sampler::start(target.local_port());
-        Ok(Self { target, identified, optional, telemetry })
+        Ok(Self { target, identified, optional, telemetry, log })
     }
 
     /// Asks it something before anything is measured. What it tells of a model only once it has loaded it is known
@@ -112,9 +120,21 @@ impl Subject {
             optional: self.optional,
             plan: &header.plan,
             telemetry: &self.telemetry,
+            log: self.log.as_ref(),
             clock: Clock::at(unix_seconds(SystemTime::now()) - header.started_unix_s),
         }
     }
+}
+
+/// The engine's log.
+fn log_file(path: &Path) -> Result<LogFile, Failure> {
+    let log = LogFile::new(path);
+    log.end().map(|_| log).map_err(|error| {
+        Failure::usage(anyhow::anyhow!(
+            "cannot read the engine's log {}: {error}. Name the file that it writes, or leave out --engine-log",
+            path.display()
+        ))
+    })
 }
 
 impl RunArgs {
