@@ -356,6 +356,9 @@ fn an_unfinished_sweep_is_not_lost_and_another_one_is_not_taken_for_it() {
     let server = script(dir.path(), "exit 1");
     let bad = format!("{} {{port}} {{flags}}", server.display());
     ran(dir.path(), &bad, &["--vary", "a=1,2"]).ends(3);
+    // One that answers, and dies before its first recorded run.
+    let dies = simulate("--fault die:3");
+    ran(dir.path(), &dies, &["--vary", "decode-tok-s=1000,2000", "--warmups", "0"]).ends(3);
     // Nothing was measured, so there is nothing to go on with.
     let arguments = ["--vary", "decode-tok-s=1000,2000", "--cycles", "1"];
     ran(dir.path(), &simulate(""), &arguments).ends(0);

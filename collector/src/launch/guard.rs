@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, wait};
 use serde::{Deserialize, Serialize};
 
 /// Between SIGTERM and SIGKILL.
@@ -141,7 +141,7 @@ fn is_gone(group: Pid, patience: Duration) -> bool {
 
 /// A dead child is in its group until somebody takes note of it.
 fn reap() {
-    while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
+    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
 }
 
 /// Makes this process the parent of what the server's processes leave behind.

@@ -44,16 +44,16 @@ struct Begun {
 }
 
 /// What all arms share.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Shared<'a> {
+#[derive(Debug)]
+pub(super) struct Shared {
     /// The options of each measurement.
-    pub run: &'a RunArgs,
+    pub run: RunArgs,
     /// Logs and journals.
-    pub folder: &'a Path,
+    pub folder: PathBuf,
     /// The machine.
-    pub hardware: &'a Hardware,
+    pub hardware: Hardware,
     /// The command line, cleaned.
-    pub command: &'a str,
+    pub command: String,
 }
 
 impl Arm {
@@ -63,12 +63,14 @@ impl Arm {
     }
 
     /// Takes up what was measured before an interruption.
-    pub fn resume(&mut self, state: &State, shared: Shared<'_>) -> Result<(), Failure> {
-        let path = self.journal_path(shared.folder);
+    pub fn resume(&mut self, state: &State, shared: &Shared) -> Result<(), Failure> {
+        let path = self.journal_path(&shared.folder);
         let Some(Known { facts, samplings }) = state.known.get(&self.variant.slug).cloned() else {
             return Ok(());
         };
-        if !path.exists() {
+        if !is_begun(&path) {
+            // What broke off before its first line was whole was not begun. A file that is not there is no matter.
+            let _ = std::fs::remove_file(&path);
             return Ok(());
         }
         let (journal, header, entries) = Journal::resume(&path).map_err(Failure::usage)?;
@@ -79,13 +81,8 @@ impl Arm {
     }
 
     /// Notes which engine its server is. The first time its journal is begun; later it must be the same engine.
-    pub fn look_at(
-        &mut self,
-        subject: &Subject,
-        state: &mut State,
-        shared: Shared<'_>,
-        replace: bool,
-    ) -> Result<(), Failure> {
+    pub fn look_at(&mut self, subject: &Subject, state: &mut State, shared: &Shared) -> Result<(), Failure> {
+        let replace = shared.run.force;
         let (engine, model) = (subject.engine_line(), &subject.identified.model_id);
         if let Some(Begun { header, .. }) = &self.begun {
             for (what, was, is) in [("engine", &header.engine, &engine), ("model", &header.model, model)] {
@@ -110,14 +107,16 @@ impl Arm {
         let mut details = shared.run.details();
         details.label = Some(label(&self.variant, &facts));
         details.set = self.variant.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let header = Header::new(state.started_unix_s, state.plan.clone(), engine, model.clone(), details);
+        let mut header =
+            Header::new(state.started_unix_s, state.plan.clone(), engine, model.clone(), details);
+        header.calibration.clone_from(&state.calibration);
         let ledger = Ledger::new(&header.plan.cases);
         let samplings = subject.samplings(&header, &ledger);
         let known = Known { facts: facts.clone(), samplings: samplings.clone() };
         state.known.insert(self.variant.slug.clone(), known);
-        state.write(shared.folder)?;
+        state.write(&shared.folder)?;
         let journal =
-            Journal::create(&self.journal_path(shared.folder), &header, replace).map_err(Failure::usage)?;
+            Journal::create(&self.journal_path(&shared.folder), &header, replace).map_err(Failure::usage)?;
         self.begun = Some(Begun { header, journal, ledger, facts, samplings, path });
         Ok(())
     }
@@ -183,7 +182,7 @@ impl Arm {
     }
 
     /// Its shard; `None` before the first recorded run.
-    pub fn shard(&self, state: &State, shared: Shared<'_>, partial: Option<String>) -> Option<Submission> {
+    pub fn shard(&self, state: &State, shared: &Shared, partial: Option<String>) -> Option<Submission> {
         let begun = self.begun.as_ref().filter(|begun| begun.ledger.recorded() > 0)?;
         let mut header = begun.header.clone();
         header.details.notes.clone_from(&state.notes);
@@ -204,7 +203,7 @@ impl Arm {
             facts: &begun.facts,
             hardware: shared.hardware.clone(),
             url: None,
-            command: shared.command.to_owned(),
+            command: shared.command.clone(),
             ended_unix_s: unix_seconds(SystemTime::now()),
             partial,
         };
@@ -220,17 +219,22 @@ impl Arm {
         journals(folder).join(format!("{}.journal", self.variant.slug))
     }
 
-    fn shard_path(&self, facts: &Facts, state: &State, shared: Shared<'_>) -> PathBuf {
+    fn shard_path(&self, facts: &Facts, state: &State, shared: &Shared) -> PathBuf {
         let slug = &self.variant.slug;
         let label = if facts.engine.simulated { format!("{SIMULATED}-{slug}") } else { slug.clone() };
-        let folder = below_results(shared.run, facts, state.started_unix_s);
-        folder.unwrap_or_else(|| shared.folder.to_owned()).join(named(
-            shared.run,
+        let folder = below_results(&shared.run, facts, state.started_unix_s);
+        folder.unwrap_or_else(|| shared.folder.clone()).join(named(
+            &shared.run,
             facts,
-            shared.hardware,
+            &shared.hardware,
             &label,
         ))
     }
+}
+
+/// Whether a journal holds its first line.
+fn is_begun(journal: &Path) -> bool {
+    std::fs::read(journal).is_ok_and(|bytes| bytes.contains(&b'\n'))
 }
 
 /// Where the journals lie.

@@ -88,7 +88,9 @@ impl Sweep<'_> {
         server: &mut Server,
         port: u16,
     ) -> Result<Outcome, Failure> {
-        let run = RunArgs { url: Some(format!("http://127.0.0.1:{port}")), ..self.asked.run.clone() };
+        let url = Some(format!("http://127.0.0.1:{port}"));
+        let engine_log = Some(self.log_path(cycle, at));
+        let run = RunArgs { url, engine_log, ..self.shared.run.clone() };
         let target = run.target().await?;
         let label = self.arms[at].variant.label.clone();
         let (subject, found) = match prepared(&run, target, server, &self.stop, &label).await? {
@@ -99,7 +101,7 @@ impl Sweep<'_> {
         let Verified { unverifiable } =
             effective::verify(&self.arms[at].variant, &subject.identified).map_err(Failure::usage)?;
         self.note_once(subject.identified.warnings.iter().cloned());
-        self.settle_plan(&subject, &found, &unverifiable)?;
+        self.settle_plan(&subject, &found, &unverifiable).await?;
         self.look_at(at, &subject)?;
 
         let died = Cell::new(None);
@@ -138,14 +140,14 @@ impl Sweep<'_> {
     /// The figures of a measurement, and how many of its runs did not pass.
     fn figures(&self, cycle: u32, at: usize) -> String {
         let arm = &self.arms[at];
-        let shard = self.state.as_ref().and_then(|state| arm.shard(state, self.shared(), None));
+        let shard = self.state.as_ref().and_then(|state| arm.shard(state, &self.shared, None));
         let shown = shard.map(|shard| figures(&super::arm::figures(&shard, cycle))).unwrap_or_default();
         let (runs, passed) = arm.runs(cycle);
         if passed < runs { format!("{shown}  {passed} of {runs} runs passed") } else { shown }
     }
 
     fn log_path(&self, cycle: u32, at: usize) -> PathBuf {
-        super::log_path(self.folder, cycle, &self.arms[at].variant)
+        super::log_path(&self.shared.folder, cycle, &self.arms[at].variant)
     }
 }
 

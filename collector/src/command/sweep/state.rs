@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use dyno_shared::submission::Calibration;
 use dyno_shared::workload::Sampling;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,9 @@ pub(super) struct State {
     pub plan: Plan,
     /// Remarks made when it began.
     pub notes: Vec<String>,
+    /// How much the client itself adds, found before the first measurement.
+    #[serde(default)]
+    pub calibration: Option<Calibration>,
     /// What is known of each variant, by its slug.
     pub known: BTreeMap<String, Known>,
 }
@@ -58,6 +62,7 @@ impl State {
             cycles,
             plan,
             notes,
+            calibration: None,
             known: BTreeMap::new(),
         }
     }
