@@ -17,6 +17,7 @@ fn a_real_engine_is_started_in_two_variants_and_each_runs_what_it_was_asked_to()
         return;
     };
     let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("results")).unwrap();
     let mut command = dyno();
     command.args(["sweep", "--engine", "llama.cpp", "--binary"]).arg(&binary).arg("--model").arg(&model);
     command.args(["--set", "threads=1", "--set", "parallel=1", "--vary", "ctx-size=1024,2048"]);
@@ -29,7 +30,9 @@ fn a_real_engine_is_started_in_two_variants_and_each_runs_what_it_was_asked_to()
     let rows = found["cases"][0]["headline"]["variants"].as_array().unwrap();
     assert_eq!(rows.len(), 2);
     for (variant, context) in found["variants"].as_array().unwrap().iter().zip([1_024.0, 2_048.0]) {
-        let shard = shard(&PathBuf::from(variant["file"].as_str().unwrap()));
+        let file = variant["file"].as_str().unwrap();
+        assert!(file.starts_with("results/llama.cpp/"), "{file}");
+        let shard = shard(&dir.path().join(file));
         assert_eq!(shard.system.engine.name, "llama.cpp");
         assert_eq!(shard.provenance.partial, None);
         assert_eq!(shard.label, format!("ctx-size={context}"));
