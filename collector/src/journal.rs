@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use dyno_shared::submission::Calibration;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Entry, Plan};
@@ -29,6 +30,9 @@ pub struct Header {
     pub model: String,
     /// Whether the quick suite was asked for, and what the user said of the submission.
     pub details: Details,
+    /// How much the client itself adds, found before the first case.
+    #[serde(default)]
+    pub calibration: Option<Calibration>,
 }
 
 /// What the user said of the submission.
@@ -74,7 +78,7 @@ impl Details {
 impl Header {
     /// A header of this version.
     pub fn new(started_unix_s: f64, plan: Plan, engine: String, model: String, details: Details) -> Self {
-        Self { journal: VERSION, started_unix_s, plan, engine, model, details }
+        Self { journal: VERSION, started_unix_s, plan, engine, model, details, calibration: None }
     }
 }
 

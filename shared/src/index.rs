@@ -9,7 +9,7 @@ use crate::metric;
 use crate::named::Named;
 use crate::objects::fields;
 use crate::submission::{Evidence, Origin, Submission};
-use crate::summary::{Estimate, summarize};
+use crate::summary::{Estimate, summarize_calibrated};
 use crate::workload::Regime;
 
 /// The schema of the published data.
@@ -339,7 +339,7 @@ fn rows_of(entry: usize, submission: &Submission) -> Vec<Row> {
         .cases
         .iter()
         .map(|case| {
-            let summary = summarize(case);
+            let summary = summarize_calibrated(case, submission.provenance.calibration.as_ref());
             Row {
                 entry,
                 case: case.id.clone(),

@@ -3,11 +3,13 @@
 //! No derived number is stored in a shard, so this is the only place where runs become figures, for the terminal
 //! and for the page alike.
 
+mod client_error;
 mod load;
 mod noise;
 mod stated;
 mod warning;
 
+pub use client_error::{exceeds, summarize_calibrated};
 pub use warning::Warning;
 
 use crate::metric::{METRICS, Metric, Sample};

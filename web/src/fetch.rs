@@ -1,7 +1,7 @@
 //! The only network code: the three kinds of published file, all below `data/` beside the page.
 
 use dyno_shared::index::{IndexPage, Latest, SITE_SCHEMA};
-use dyno_shared::summary::summarize;
+use dyno_shared::summary::summarize_calibrated;
 use dyno_shared::{objects, shard};
 use gloo::utils::window;
 use js_sys::Error;
@@ -56,7 +56,8 @@ pub async fn shard(id: &str) -> Result<Box<Shard>, String> {
         other => other.words(&path),
     })?;
     let submission = shard::parse(&text).map_err(|e| format!("{path} cannot be read: {e}."))?;
-    let summaries = submission.cases.iter().map(summarize).collect();
+    let calibration = submission.provenance.calibration.as_ref();
+    let summaries = submission.cases.iter().map(|case| summarize_calibrated(case, calibration)).collect();
     Ok(Box::new(Shard { submission, summaries, text }))
 }
 

@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 
 use anyhow::Context as _;
+use dyno_shared::chart::{Axis, Curve, Drawing, Scale, curves};
 use dyno_shared::format::{bytes, short};
+use dyno_shared::metric::Better;
 use dyno_shared::submission::Calibration;
-use dyno_shared::units::Seconds;
+use dyno_shared::units::{Seconds, Unit};
 
 use crate::calibration::{Level, measure};
 use crate::exit::{Exit, Failure};
+use crate::output::write_whole;
 use crate::talk::say;
 use crate::transport;
 
@@ -82,7 +85,28 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     if args.json {
         super::print_json(&found)?;
     }
+    if let Some(file) = &args.chart {
+        let svg = chart(&found).standalone();
+        write_whole(file, svg.as_bytes(), true).map_err(anyhow::Error::from)?;
+    }
     Ok(Exit::Done)
+}
+
+/// The p99 errors over the streams, both on log axes.
+fn chart(found: &[Calibration]) -> Drawing {
+    let axis =
+        |label: &str, better| Axis { label: label.to_owned(), unit: Unit::One, better, scale: Scale::Log };
+    let curve = |label: &str, colour, of: fn(&Calibration) -> Option<Seconds>| Curve {
+        label: label.to_owned(),
+        colour,
+        points: found.iter().filter_map(|c| Some((f64::from(c.streams?), of(c)?.get() * 1e3))).collect(),
+    };
+    let all = [
+        curve("TTFT, mean", 1, |c| c.ttft_error_mean_s),
+        curve("TTFT, p99", 6, |c| c.ttft_error_p99_s),
+        curve("gap, p99", 5, |c| c.gap_error_p99_s),
+    ];
+    curves(axis("streams", Better::Neither), axis("error of the client, ms", Better::Lower), &all, 640)
 }
 
 fn rate(text: &str) -> Result<f64, String> {

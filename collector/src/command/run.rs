@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 use dyno_shared::plain::plain;
 use dyno_shared::shard;
-use dyno_shared::submission::Submission;
+use dyno_shared::submission::{Calibration, Submission};
 use dyno_shared::system::Hardware;
 use dyno_shared::validate::validate;
 
@@ -31,11 +31,12 @@ use crate::endpoint::openai_chat::Optional;
 use crate::engine::Identified;
 use crate::exit::{Exit, Failure};
 use crate::journal::{Details, Header, Journal};
+use crate::limits::need_open_files;
 use crate::output::write_whole;
 use crate::protocol::{Ending, Ledger, Plan, Trial};
 use crate::stop::stopped;
 use crate::talk::say;
-use crate::{report, system, transport};
+use crate::{calibration, report, system, transport};
 
 /// Measures, writes the shard, and reports.
 ///
@@ -64,8 +65,9 @@ async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
     let (mut journal, header, mut ledger) = if args.resume {
         unfinished::resume(args, identified, &journal_path)?
     } else {
-        begin(args, &subject, &found, &journal_path)?
+        begin(args, &subject, &found, &journal_path).await?
     };
+    need_open_files(u64::from(streams(&header.plan))).map_err(Failure::usage)?;
     say(announce(identified, &header, &ledger));
 
     let stop = std::pin::pin!(stopped());
@@ -93,8 +95,8 @@ pub(super) fn hardware(args: &RunArgs, is_here: bool) -> Hardware {
     Hardware { name, ..local }
 }
 
-/// A new measurement: its plan, its journal, and nothing measured yet.
-fn begin(
+/// A new measurement: its plan, its journal, and nothing measured yet but the client.
+async fn begin(
     args: &RunArgs,
     subject: &Subject,
     found: &Trial,
@@ -115,9 +117,30 @@ fn begin(
     details.notes.extend(subject.telemetry.note());
     let ledger = Ledger::new(&plan.cases);
     let engine = unfinished::engine_line(identified);
-    let header = Header::new(started, plan, engine, identified.model_id.clone(), details);
+    let mut header = Header::new(started, plan, engine, identified.model_id.clone(), details);
+    header.calibration = certificate(args, &header.plan, found).await;
     let journal = Journal::create(journal_path, &header, args.force).map_err(Failure::usage)?;
     Ok((journal, header, ledger))
+}
+
+/// Calibrates the client at the streams of the plan, unless the user leaves it out. A measurement goes on without it.
+pub(super) async fn certificate(args: &RunArgs, plan: &Plan, found: &Trial) -> Option<Calibration> {
+    if args.no_calibration {
+        return None;
+    }
+    say("calibrating the client for some seconds");
+    match calibration::certificate(streams(plan), found.decode_tok_s).await {
+        Ok(calibration) => Some(calibration),
+        Err(error) => {
+            say(format_args!("note: the client was not calibrated: {error:#}"));
+            None
+        }
+    }
+}
+
+/// The most streams that are open at once.
+fn streams(plan: &Plan) -> u32 {
+    plan.cases.iter().map(|case| case.concurrency).max().unwrap_or(1).max(1)
 }
 
 /// What readers must know of the lengths of prompts.

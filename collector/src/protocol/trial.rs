@@ -21,6 +21,8 @@ pub struct Trial {
     pub measured: bool,
     /// Tokens that the chat template adds to one message, where the engine both counts tokens and reports them.
     pub template_tokens: Option<u64>,
+    /// About how fast one stream decodes, in tokens per second.
+    pub decode_tok_s: Option<f64>,
 }
 
 /// Asks for a few tokens with every field that the measurement will send. A failure that may pass is tried again
@@ -43,6 +45,8 @@ pub async fn trial(
     }
     let chars = long.chars().count() - short.chars().count();
     let reported = first.record.prompt_tokens;
+    let rate = first.record.decoded_tokens().zip(first.record.decode_span());
+    let decode_tok_s = rate.map(|(tokens, span)| tokens / span.get()).filter(|rate| rate.is_finite());
     let short_tokens = count_tokens(target, identified, &short).await;
     let template_tokens = reported.zip(short_tokens).and_then(|(all, text)| all.get().checked_sub(text));
     let long_tokens = count_tokens(target, identified, &long).await;
@@ -58,6 +62,7 @@ pub async fn trial(
         chars_per_token: measured.unwrap_or(CharsPerToken::USUAL),
         measured: measured.is_some(),
         template_tokens,
+        decode_tok_s,
     })
 }
 

@@ -15,7 +15,7 @@ use super::CaseView;
 use super::table::{Align, Column, draw, wrapped};
 
 /// Fewer gaps than these have no 99th percentile worth the name.
-const ENOUGH_GAPS: u64 = 100;
+pub(super) const ENOUGH_GAPS: u64 = 100;
 
 /// The table of inter-token latencies, in milliseconds; nothing where no case has enough gaps.
 pub(super) fn gaps(out: &mut String, views: &[CaseView<'_>]) {

@@ -1,5 +1,6 @@
 //! The report of a shard: the table of the method page for the terminal, and the same as JSON.
 
+mod client;
 mod energy;
 pub mod json;
 mod latency;
@@ -12,7 +13,7 @@ use std::fmt::Write as _;
 
 use dyno_shared::plain::plain;
 use dyno_shared::submission::{Case, Evidence, Origin, Submission};
-use dyno_shared::summary::{CaseSummary, summarize};
+use dyno_shared::summary::{CaseSummary, summarize_calibrated};
 
 use table::wrapped;
 
@@ -27,7 +28,13 @@ pub struct CaseView<'a> {
 
 /// Every case with its figures, in the order of the shard.
 pub fn views(shard: &Submission) -> Vec<CaseView<'_>> {
-    shard.cases.iter().map(|case| CaseView { case, summary: summarize(case) }).collect()
+    let calibration = shard.provenance.calibration.as_ref();
+    let view = |case| {
+        let mut summary = summarize_calibrated(case, calibration);
+        summary.warnings.extend(calibration.map(|c| client::gap_warnings(c, case)).unwrap_or_default());
+        CaseView { case, summary }
+    };
+    shard.cases.iter().map(view).collect()
 }
 
 /// The report for people, at most about 100 columns wide.
@@ -37,6 +44,7 @@ pub fn text(shard: &Submission) -> String {
         views(shard).into_iter().partition(|view| view.case.runs.is_empty() && summary_only);
     let mut out = header(shard);
     raw::write(&mut out, &raw);
+    client::write(&mut out, shard);
     latency::fit(&mut out, &shard.cases);
     stated::write(&mut out, &stated, &shard.stated_comparisons);
     if !shard.notes.is_empty() {

@@ -2,8 +2,8 @@
 
 use dyno_shared::record::{EngineTimings, RequestRecord};
 use dyno_shared::submission::{
-    Check, Evidence, Origin, Reproducibility, Run, StatedComparison, StatedEstimate, Submission, Telemetry,
-    flag,
+    Calibration, Check, Evidence, Origin, Reproducibility, Run, StatedComparison, StatedEstimate, Submission,
+    Telemetry, flag,
 };
 use dyno_shared::units::{Joules, Seconds, Tokens};
 use dyno_shared::workload::Regime;
@@ -94,6 +94,22 @@ fn the_table_of_a_measurement() {
     let shown = text(&shard);
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "too wide:\n{shown}");
     insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn the_clients_own_error_is_told_where_it_matters_beside_the_figures() {
+    let mut shard = shard();
+    shard.cases = vec![case("code", "decode", &decode_runs(4))];
+    let told = |shard: &Submission| text(shard).contains("code: the client's own error");
+    let ttft = |seconds| Calibration {
+        streams: Some(1),
+        ttft_error_mean_s: Some(Seconds(seconds)),
+        ..Calibration::default()
+    };
+    shard.provenance.calibration = Some(ttft(1e-6));
+    assert!(!told(&shard) && text(&shard).contains("at 1 stream(s)"), "{}", text(&shard));
+    shard.provenance.calibration = Some(ttft(10.0));
+    assert!(told(&shard), "{}", text(&shard));
 }
 
 #[test]

@@ -127,7 +127,8 @@ pub fn run(url: &str, out: &Path, arguments: &[&str]) -> Ran {
 /// The same, not yet started.
 pub fn run_command(url: &str, out: &Path, arguments: &[&str]) -> Command {
     let mut command = dyno();
-    command.args(["run", "--url", url, "--out"]).arg(out).args(arguments);
+    // The client is measured in tests of its own.
+    command.args(["run", "--no-calibration", "--url", url, "--out"]).arg(out).args(arguments);
     command
 }
 

@@ -6,6 +6,7 @@
 //! one drawing serves light and dark. Legends and tables are the page's.
 
 mod axis;
+mod curves;
 mod dot_interval;
 mod interval_cell;
 mod mark;
@@ -19,6 +20,7 @@ pub mod theme;
 pub mod ticks;
 
 pub use axis::{Axis, FittedAxis};
+pub use curves::{Curve, curves};
 pub use dot_interval::{MOST_ROWS, Row, dot_interval};
 pub use interval_cell::{axis_strip, interval_cell};
 pub use mark::{Mark, MarkKind};
@@ -39,4 +41,11 @@ pub struct Drawing {
     pub marks: Vec<Mark>,
     /// What was given and is not drawn, for the table beside the figure.
     pub left_out: Vec<LeftOut>,
+}
+
+impl Drawing {
+    /// The figure for a file of its own, which no page gives colours: the light ones, on a light ground.
+    pub fn standalone(&self) -> String {
+        theme::light(&self.svg)
+    }
 }

@@ -105,6 +105,16 @@ pub(super) fn apply(svg: &str) -> String {
     themed
 }
 
+/// `svg` with the light colours in the place of the properties, on the light surface.
+pub(super) fn light(svg: &str) -> String {
+    let mut out =
+        svg.replacen("<svg ", "<svg style=\"background:#ffffff\" ", 1).replace("currentColor", "#1b1d1f");
+    for Variable { name, light, .. } in VARIABLES {
+        out = out.replace(&format!("var({name},{light})"), light);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -79,7 +79,7 @@ impl Measured<'_> {
     }
 
     fn bare(self) -> Submission {
-        let Header { plan, details, started_unix_s, .. } = self.header;
+        let Header { plan, details, started_unix_s, calibration, .. } = self.header;
         let simulated = self.facts.engine.simulated;
         let mut engine = self.facts.engine.clone();
         if let Some(name) = details.engine_name.clone().filter(|_| !simulated) {
@@ -115,7 +115,7 @@ impl Measured<'_> {
                 submitter: details.submitter.clone(),
                 command: Some(self.command),
                 partial: self.partial,
-                calibration: None,
+                calibration: calibration.clone(),
             },
             system: System { engine, model, hardware, topology: self.facts.topology.clone() },
             configuration: Configuration {

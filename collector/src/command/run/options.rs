@@ -89,6 +89,9 @@ pub struct RunArgs {
     /// Allow every script.
     #[arg(long, help_heading = "Suite")]
     pub any_script: bool,
+    /// Leave out the seconds in which the client itself is measured before the first case.
+    #[arg(long, help_heading = "Suite")]
+    pub no_calibration: bool,
     /// Fields that a strict server refuses.
     #[command(flatten)]
     pub omit: Omit,
