@@ -1,28 +1,17 @@
 //! Figures of speed and size. They are printed, and nothing but the budget of the page fails.
 
-use std::ffi::OsString;
+pub mod client;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::process;
 use crate::site::{self, Profile};
 use crate::workshop::Workshop;
 
 /// Compressed WebAssembly and JavaScript together.
 const BUDGET_BYTES: u64 = 250 * 1000;
-
-/// `cargo xtask bench client`: an example of the collector measures, with the simulated engine as a process of its own.
-pub fn client(shop: &Workshop, args: &[OsString]) -> Result<()> {
-    let mut example = shop.command("cargo");
-    example.args(["run", "--release", "--package", "dyno", "--example", "bench_client", "--"]).args(args);
-    let status = process::echo(&mut example, |_| {})?;
-    if !status.success() {
-        bail!("the benchmark failed ({status}): see its message above");
-    }
-    Ok(())
-}
 
 /// `cargo xtask bench page`.
 pub fn page(shop: &Workshop) -> Result<()> {

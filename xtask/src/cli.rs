@@ -108,14 +108,20 @@ pub struct FuzzOptions {
     pub seconds: u64,
 }
 
+#[derive(Debug, Args)]
+pub struct BenchClientOptions {
+    /// Batches that count at each number of streams
+    #[arg(long, default_value_t = 3)]
+    pub batches: u32,
+    /// Put table and curve into docs/
+    #[arg(long)]
+    pub write: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Bench {
     /// How much delay the client adds, against the simulated engine
-    Client {
-        /// More arguments for the benchmark
-        #[arg(last = true)]
-        args: Vec<OsString>,
-    },
+    Client(BenchClientOptions),
     /// Compressed sizes of the built page against its budget
     Page,
 }

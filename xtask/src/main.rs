@@ -42,7 +42,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Demo(options) => demo::run(&shop, &options),
         Command::Site(options) => site::run(&shop, &options),
         Command::Engine(Engine::LlamaCpp(options)) => llama_cpp::run(&shop, &options),
-        Command::Bench(Bench::Client { args }) => bench::client(&shop, &args),
+        Command::Bench(Bench::Client(options)) => bench::client::run(&shop, &options),
         Command::Bench(Bench::Page) => bench::page(&shop),
         Command::Fuzz(options) => fuzz::run(&shop, &options),
     }
