@@ -107,11 +107,12 @@ impl SweepArgs {
             run.warmups.get_or_insert(WARMUPS);
         }
         let cases = self.cases(&mut run)?;
-        if cases.iter().any(|case| case.until.is_some()) {
-            return Err(usage(
-                "leave out --until: how sure a sweep is comes from its cycles, give more of them with --cycles"
-                    .to_owned(),
-            ));
+        if let Some(case) = cases.iter().find(|case| case.until.is_some()) {
+            return Err(usage(format!(
+                "{} goes on until its figure is known: how sure a sweep is comes from its cycles, so give the case a \
+                 number of runs in the suite, and more cycles with --cycles",
+                case.id
+            )));
         }
         Ok(Asked { launch: self.line()?, model, variants, cases, run })
     }
@@ -122,7 +123,10 @@ impl SweepArgs {
             (url.is_some(), "--url: dyno sweep starts the server itself, with --launch or --engine"),
             (out.is_some(), "--out: each variant has a file of its own, and --out-dir names their folder"),
             (label.is_some(), "--label: what is varied is the label"),
-            (until.is_some(), "--until: every cycle has the same number of runs"),
+            (
+                until.is_some(),
+                "--until: how sure a sweep is comes from its cycles, give more of them with --cycles",
+            ),
         ] {
             if given {
                 return Err(usage(format!("leave out {said}")));
