@@ -107,13 +107,6 @@ impl SweepArgs {
             run.warmups.get_or_insert(WARMUPS);
         }
         let cases = self.cases(&mut run)?;
-        if let Some(case) = cases.iter().find(|case| case.until.is_some()) {
-            return Err(usage(format!(
-                "{} goes on until its figure is known: how sure a sweep is comes from its cycles, so give the case a \
-                 number of runs in the suite, and more cycles with --cycles",
-                case.id
-            )));
-        }
         Ok(Asked { launch: self.line()?, model, variants, cases, run })
     }
 
