@@ -250,6 +250,8 @@ fn label(variant: &Variant, facts: &Facts) -> String {
 fn turn_to(case: &mut CaseLedger, cycle: u32) {
     case.plan.runs_before = (cycle - 1).saturating_mul(case.plan.runs);
     case.ended_early = None;
+    // A fresh process has seen nothing of a run that was in flight in another one.
+    case.in_flight = None;
 }
 
 /// The headline figure of each case in one cycle, for the line of a measurement.
