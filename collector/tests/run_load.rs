@@ -1,5 +1,7 @@
 //! Several streams at once: batches, sessions, and requests on a schedule, against the truth of a simulated engine.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
 mod support;
 
 use dyno_shared::submission::{Run, Submission, flag};

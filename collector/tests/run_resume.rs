@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use dyno_shared::submission::{Submission, flag};
+use dyno_shared::submission::{Run, Submission, flag};
 
 use support::{Engine, Ran, journal, run, run_command, shard, wait_for_runs};
 
@@ -259,8 +259,8 @@ fn killed_at_any_moment_and_resumed_it_is_what_it_would_have_been() {
     assert!(again.iter().all(|(case, _)| cold.contains(&case.as_str())), "{again:?}");
     assert!(again.contains(&("cold".into(), 2)) && again.contains(&("load".into(), 3)), "{again:?}");
     for (case, other) in calm.cases.iter().zip(&killed.cases) {
-        let passed = other.runs.iter().all(dyno_shared::submission::Run::passed);
-        assert!(passed, "{}: {:?}", case.id, other.runs.iter().map(|run| run.failures()).collect::<Vec<_>>());
+        let passed = other.runs.iter().all(Run::passed);
+        assert!(passed, "{}: {:?}", case.id, other.runs.iter().map(Run::failures).collect::<Vec<_>>());
         assert_eq!(case.sampling, other.sampling);
     }
 }

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use dyno_shared::format::percent;
+use dyno_shared::submission::Run;
 
 use super::patience::{Next, Patience, is_unsent};
 use super::rig::{Rig, Sent};
@@ -205,7 +206,7 @@ impl<'a, S: Future<Output = ()>> Measurement<'a, S> {
         }
         if let Some(number) = take.recorded() {
             let failures: Vec<String> =
-                std::iter::once(&run).chain(&continuation).flat_map(|run| run.failures()).collect();
+                std::iter::once(&run).chain(&continuation).flat_map(Run::failures).collect();
             if !failures.is_empty() {
                 self.progress.say(&format!("{case}, run {number}: {}", failures.join("; ")));
             }

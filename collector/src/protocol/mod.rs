@@ -13,6 +13,7 @@ mod proof;
 mod reproducibility;
 mod rig;
 mod session;
+mod side_by_side;
 mod trial;
 mod two_length;
 mod until;

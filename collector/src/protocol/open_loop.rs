@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn poisson_arrivals_have_the_rate_and_the_spread_of_independent_users() {
         let due = schedule(Arrival::Poisson { per_s: 4.0 }, 20_000, 9);
-        let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect();
+        let gaps: Vec<f64> =
+            due.windows(2).map(|pair| pair[1].as_secs_f64() - pair[0].as_secs_f64()).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean - 0.25).abs() < 0.01, "{mean}");

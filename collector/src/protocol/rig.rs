@@ -9,6 +9,7 @@ use dyno_shared::workload::Sampling;
 use super::asker::Asker;
 use super::judge::{Answered, Place, judge};
 use super::proof::Proof;
+use super::side_by_side::side_by_side;
 use super::{Plan, batch};
 use crate::endpoint::openai_chat::{Message, Optional};
 use crate::engine::{Identified, LogFile, Snapshot, count_tokens, counters, log_lines};
@@ -19,6 +20,9 @@ use crate::workload::{self, CasePlan, Prompt, Shape, Take, draft};
 
 /// How often the engine is asked for the tokens of one text.
 const COUNT_TRIES: u32 = 3;
+
+/// Prompts that are brought to their length at a time.
+const FITTED_AT_A_TIME: u32 = 8;
 
 /// Everything that a request needs.
 #[derive(Debug)]
@@ -160,8 +164,10 @@ impl Rig<'_> {
     /// The prompts of all streams, each of its exact length where the engine counts tokens. Nothing is timed yet.
     async fn prompts(&self, case: &CasePlan, take: Take) -> Vec<Prompt> {
         let mut prompts = Vec::new();
-        for stream in 0..case.streams() {
-            prompts.push(self.prompt(case, take, stream).await);
+        while let Some(left) = case.streams().checked_sub(prompts.len() as u32).filter(|left| *left > 0) {
+            let first = prompts.len() as u32;
+            let streams = first..first + left.min(FITTED_AT_A_TIME);
+            prompts.extend(side_by_side(streams.map(|stream| self.prompt(case, take, stream))).await);
         }
         prompts
     }
@@ -169,10 +175,10 @@ impl Rig<'_> {
     async fn prompt(&self, case: &CasePlan, take: Take, stream: u32) -> Prompt {
         let draft = draft(case, &self.plan.series, take, stream);
         let lengths = self.plan.lengths();
-        if let workload::Message::Long(long) = &draft.message {
-            if let Some(text) = long.exact(lengths, async |text: &str| self.count(text).await).await {
-                return draft.with(text);
-            }
+        if let workload::Message::Long(long) = &draft.message
+            && let Some(text) = long.exact(lengths, async |text: &str| self.count(text).await).await
+        {
+            return draft.with(text);
         }
         draft.about(lengths)
     }

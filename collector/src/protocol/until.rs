@@ -57,7 +57,7 @@ fn spent_s(case: &CaseLedger) -> f64 {
     case.parts().iter().flat_map(|part| part.runs).map(took).sum()
 }
 
-fn passing<'a>(part: Part<'a>) -> impl Iterator<Item = &'a Run> {
+fn passing(part: Part<'_>) -> impl Iterator<Item = &Run> {
     part.runs.iter().filter(|run| run.passed())
 }
 

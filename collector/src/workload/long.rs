@@ -164,19 +164,19 @@ mod tests {
         runtime.block_on(long.exact(lengths, async |text: &str| count(text)))
     }
 
-    fn simulated(text: &str) -> Option<u64> {
-        Some(token::pieces(text).count() as u64)
+    fn tokens(text: &str) -> u64 {
+        token::pieces(text).count() as u64
     }
 
     #[test]
     fn a_message_has_exactly_the_tokens_that_were_wanted() {
         for target in [300, 1_000, 2_000, 8_000, 32_000] {
-            let text = exact(&long(target, true), lengths(3), simulated).unwrap();
-            assert_eq!(simulated(&text), Some(target - 3), "{target}");
+            let text = exact(&long(target, true), lengths(3), |text| Some(tokens(text))).unwrap();
+            assert_eq!(tokens(&text), target - 3, "{target}");
             assert_eq!(text.matches("QX-4471").count(), 1);
-            let context = exact(&long(target, false), lengths(3), simulated).unwrap();
+            let context = exact(&long(target, false), lengths(3), |text| Some(tokens(text))).unwrap();
             let context = context.strip_suffix(&long(target, false).tail).unwrap();
-            assert_eq!(simulated(context), Some(target - 3), "{target} of context");
+            assert_eq!(tokens(context), target - 3, "{target} of context");
         }
     }
 
@@ -198,8 +198,8 @@ mod tests {
                 // Tags of 4 to 10 tokens.
                 let tag = tag::run_tag("s", "case", tag::Take::Run(n), 0);
                 let long = LongText { tail: format!("\n\nRun {tag}. Which code?"), ..long(target, true) };
-                let text = exact(&long, lengths(3), simulated).unwrap();
-                assert_eq!(simulated(&text), Some(target - 3));
+                let text = exact(&long, lengths(3), |text| Some(tokens(text))).unwrap();
+                assert_eq!(tokens(&text), target - 3);
                 let first = first.get_or_insert_with(|| text.clone());
                 let shared = text.bytes().zip(first.bytes()).take_while(|(a, b)| a == b).count();
                 assert!(text.len() - shared < 120, "{shared} of {}", text.len());
@@ -213,7 +213,11 @@ mod tests {
         assert!((text.len() as f64 / 5.0 - 7_976.0).abs() < 60.0, "{}", text.len());
         assert_eq!(exact(&long(8_000, true), lengths(24), |_| None), None);
         for target in [0, 1, 30] {
-            assert!(exact(&long(target, true), lengths(24), simulated).unwrap().contains("access code"));
+            assert!(
+                exact(&long(target, true), lengths(24), |text| Some(tokens(text)))
+                    .unwrap()
+                    .contains("access code")
+            );
         }
     }
 }
