@@ -114,6 +114,8 @@ impl Observer {
         self.last_bytes = Some(at);
         let room = HEAD_BYTES.saturating_sub(self.head.len());
         self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        // Blanks before a body are no part of it, whether they come with it or in a read of their own.
+        let bytes = if matches!(self.body, Body::Empty) { bytes.trim_ascii_start() } else { bytes };
         if matches!(self.body, Body::Empty) {
             self.body = self.kind_of_body(bytes);
         }
@@ -513,6 +515,24 @@ mod tests {
         let mut observer = watch(&[(5, &say("a"))]);
         observer.bytes(at(6), b"data: [DONE]");
         assert_eq!(observer.end(at(7)).record.error, None);
+    }
+
+    #[test]
+    fn blanks_before_a_body_leave_no_trace_wherever_the_reads_divide() {
+        for text in [
+            " [   ",
+            "  data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n",
+            "\n {\"error\": \"full\"}",
+        ] {
+            let of = |pieces: &[&[u8]]| {
+                let mut observer = Observer::new(RequestRecord::default());
+                observer.headers(Seconds(0.1), 200);
+                pieces.iter().for_each(|piece| observer.bytes(Seconds(0.2), piece));
+                observer.end(Seconds(0.2)).record
+            };
+            let (first, rest) = text.as_bytes().split_at(1);
+            assert_eq!(of(&[first, rest]), of(&[text.as_bytes()]), "{text}");
+        }
     }
 
     #[test]
