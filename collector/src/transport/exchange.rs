@@ -7,7 +7,7 @@ use std::future::Future;
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -88,7 +88,7 @@ pub(super) struct Exchange {
     /// The head as far as it has come, then what came with it of the body.
     head: Vec<u8>,
     body: Body,
-    alarm: Pin<Box<Sleep>>,
+    alarm: Alarm,
 }
 
 impl Exchange {
@@ -101,7 +101,7 @@ impl Exchange {
             outgoing: Outgoing::default(),
             head: Vec::new(),
             body: Body::OVER,
-            alarm: Box::pin(tokio::time::sleep(Duration::ZERO)),
+            alarm: Alarm::new(),
         }
     }
 
@@ -127,7 +127,7 @@ impl Exchange {
             let Self { stream, last_read, outgoing, head, alarm, .. } = self;
             let keep = |bytes: &[u8]| head.extend_from_slice(bytes);
             let deadline = since + patience;
-            let read = receive(stream, outgoing, last_read, alarm.as_mut(), |_| deadline, keep).await;
+            let read = receive(stream, outgoing, last_read, alarm, |_| deadline, keep).await;
             if !settle(read, patience)? {
                 return Err(ended());
             }
@@ -157,7 +157,7 @@ impl Exchange {
             return Ok(decoded?);
         }
         let deadline = |last_read| last_read + patience;
-        let read = receive(stream, outgoing, last_read, alarm.as_mut(), deadline, decode).await;
+        let read = receive(stream, outgoing, last_read, alarm, deadline, decode).await;
         let more = settle(read, patience)?;
         decoded?;
         if more || body.close() { Ok(()) } else { Err(ended()) }
@@ -171,7 +171,7 @@ async fn receive(
     stream: &mut Box<dyn Io>,
     outgoing: &mut Outgoing,
     last_read: &LastRead,
-    mut alarm: Pin<&mut Sleep>,
+    alarm: &mut Alarm,
     deadline: impl Fn(Instant) -> Instant,
     mut on_bytes: impl FnMut(&[u8]),
 ) -> Option<io::Result<usize>> {
@@ -186,7 +186,7 @@ async fn receive(
                 bytes.len()
             })));
         }
-        poll_silence(alarm.as_mut(), || deadline(last_read.at()), cx).map(|()| None)
+        alarm.poll_silence(|| deadline(last_read.at()), cx).map(|()| None)
     })
     .await
 }
@@ -204,24 +204,42 @@ fn ended() -> Broken {
     Broken::Closed("the connection ended before the answer did".to_owned())
 }
 
-/// Completes once the deadline, which moves while bytes come, has passed. The alarm is set anew only when it rings or
-/// would ring too late, so that an event costs no timer.
-fn poll_silence(
-    mut alarm: Pin<&mut Sleep>,
-    deadline: impl Fn() -> Instant,
-    cx: &mut Context<'_>,
-) -> Poll<()> {
-    let due = deadline();
-    if due < alarm.deadline().into_std() || alarm.is_elapsed() {
-        alarm.as_mut().reset(due.into());
+/// Rings once a deadline, which moves while bytes come, has passed.
+#[derive(Debug)]
+struct Alarm {
+    sleep: Pin<Box<Sleep>>,
+    /// When it rings, and whom it wakes then.
+    set: Option<(Instant, Waker)>,
+}
+
+impl Alarm {
+    fn new() -> Self {
+        Self { sleep: Box::pin(tokio::time::sleep(Duration::ZERO)), set: None }
     }
-    loop {
-        ready!(alarm.as_mut().poll(cx));
+
+    /// It is set anew only when it rings or would ring too late, so that an event costs no timer, not even a look at
+    /// it.
+    fn poll_silence(&mut self, deadline: impl Fn() -> Instant, cx: &mut Context<'_>) -> Poll<()> {
         let due = deadline();
-        if due <= Instant::now() {
-            return Poll::Ready(());
+        let stands = |(at, waker): &(Instant, Waker)| {
+            *at <= due && Instant::now() < *at && waker.will_wake(cx.waker())
+        };
+        if self.set.as_ref().is_some_and(stands) {
+            return Poll::Pending;
         }
-        alarm.as_mut().reset(due.into());
+        let mut due = due;
+        loop {
+            self.sleep.as_mut().reset(due.into());
+            self.set = None;
+            if self.sleep.as_mut().poll(cx).is_pending() {
+                self.set = Some((due, cx.waker().clone()));
+                return Poll::Pending;
+            }
+            due = deadline();
+            if due <= Instant::now() {
+                return Poll::Ready(());
+            }
+        }
     }
 }
 
