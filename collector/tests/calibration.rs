@@ -1,7 +1,6 @@
 //! How much the client itself adds: measured, kept in the shard, told in the report.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod support;
 

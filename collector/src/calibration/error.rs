@@ -178,9 +178,11 @@ mod tests {
 
     #[test]
     fn a_certificate_states_mean_median_and_p99() {
-        let mut errors = Errors::default();
-        errors.ttft_s = (0..=100).map(|i| f64::from(i) / 1e3).collect();
-        errors.gap_s = vec![0.001, 0.002, 0.009];
+        let errors = Errors {
+            ttft_s: (0..=100).map(|i| f64::from(i) / 1e3).collect(),
+            gap_s: vec![0.001, 0.002, 0.009],
+            ..Errors::default()
+        };
         let stated = errors.calibration();
         let ms = |s: Option<Seconds>| (s.unwrap().get() * 1e6).round() / 1e3;
         assert_eq!(ms(stated.ttft_error_mean_s), 50.0);

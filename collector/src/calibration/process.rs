@@ -2,6 +2,7 @@
 
 /// CPU time of this process in seconds, where the system tells.
 #[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
 pub(super) fn cpu_seconds() -> Option<f64> {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Some(used.tv_sec as f64 + used.tv_nsec as f64 / 1e9)

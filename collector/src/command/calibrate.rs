@@ -131,7 +131,7 @@ const COLUMNS: [(&str, usize); 10] = [
 ];
 
 fn heading() -> String {
-    row(COLUMNS.map(|(name, _)| name.to_owned()))
+    row(&COLUMNS.map(|(name, _)| name.to_owned()))
 }
 
 fn line(c: &Calibration) -> String {
@@ -149,10 +149,10 @@ fn line(c: &Calibration) -> String {
         c.client_cpu_share.map(percent),
         c.client_memory_bytes.map(bytes),
     ];
-    row(cells.map(|cell| cell.unwrap_or_else(|| "–".to_owned())))
+    row(&cells.map(|cell| cell.unwrap_or_else(|| "–".to_owned())))
 }
 
-fn row(cells: [String; COLUMNS.len()]) -> String {
+fn row(cells: &[String; COLUMNS.len()]) -> String {
     let mut line = String::new();
     for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
         let _ = write!(line, "{cell:>width$} ");

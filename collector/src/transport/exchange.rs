@@ -35,8 +35,9 @@ pub(super) fn request(target: &Target, asking: &Asking<'_>) -> Vec<u8> {
     let body = asking.body.as_deref().unwrap_or_default();
     let mut bytes = Vec::with_capacity(body.len() + 512);
     let mut line = |parts: [&[u8]; 3]| {
-        parts.iter().for_each(|part| bytes.extend_from_slice(part));
-        bytes.extend_from_slice(b"\r\n");
+        for part in parts.iter().chain([&&b"\r\n"[..]]) {
+            bytes.extend_from_slice(part);
+        }
     };
     line([
         asking.method.as_str().as_bytes(),
@@ -261,12 +262,9 @@ impl Outgoing {
                 Poll::Ready(_) => return self.give_up(),
             }
         }
-        if !self.flushed {
-            // TLS keeps bytes back until it is told.
-            match Pin::new(&mut *stream).poll_flush(cx) {
-                Poll::Pending => return,
-                Poll::Ready(_) => self.give_up(),
-            }
+        // TLS keeps bytes back until it is told.
+        if !self.flushed && Pin::new(&mut *stream).poll_flush(cx).is_ready() {
+            self.give_up();
         }
     }
 

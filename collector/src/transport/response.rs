@@ -61,7 +61,7 @@ fn framing(headers: &[httparse::Header<'_>]) -> Result<Body, NotHttp> {
         let mine = headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
         mine.flat_map(|header| header.value.split(|&byte| byte == b',')).map(<[u8]>::trim_ascii)
     };
-    if let Some(last) = values("transfer-encoding").last() {
+    if let Some(last) = values("transfer-encoding").next_back() {
         let chunked = last.eq_ignore_ascii_case(b"chunked");
         return Ok(Body {
             state: if chunked { State::Size { size: 0, digits: 0 } } else { State::UntilClose },
@@ -192,7 +192,7 @@ impl Body {
             }
             (State::Extension { size }, b'\r') => State::SizeEnd { size },
             (State::Extension { .. }, b'\n') => return Err(NotHttp::because("a line end that is none")),
-            (State::SizeEnd { size: 0 }, b'\n') | (State::TrailerLine, b'\n') => State::Trailer,
+            (State::SizeEnd { size: 0 } | State::TrailerLine, b'\n') => State::Trailer,
             (State::SizeEnd { size }, b'\n') => State::Chunk(size),
             (State::ChunkEnd, b'\r') => State::ChunkEndLf,
             (State::ChunkEndLf, b'\n') => State::Size { size: 0, digits: 0 },
@@ -216,6 +216,8 @@ impl Body {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -313,11 +315,10 @@ mod tests {
             texts in proptest::collection::vec("[a-z\r\n]{0,20}", 0..6),
             cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..8),
         ) {
-            let chunks: String = texts
-                .iter()
-                .filter(|text| !text.is_empty())
-                .map(|text| format!("{:x}\r\n{text}\r\n", text.len()))
-                .collect();
+            let mut chunks = String::new();
+            for text in texts.iter().filter(|text| !text.is_empty()) {
+                write!(chunks, "{:x}\r\n{text}\r\n", text.len()).unwrap();
+            }
             let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}0\r\n\r\n");
             let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(answer.len() + 1)).collect();
             at.sort_unstable();

@@ -101,7 +101,9 @@ impl<'a> Figure<'a> {
             if points.len() > 1 {
                 pen.path(&points, Stroke(ink, 2.0));
             }
-            points.iter().for_each(|&point| pen.disc(point, RADIUS, ink));
+            for &point in &points {
+                pen.disc(point, RADIUS, ink);
+            }
         }
         self.draw_labels(pen);
     }
