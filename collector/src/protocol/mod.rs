@@ -3,6 +3,7 @@
 mod asker;
 mod batch;
 mod cases;
+mod entry;
 mod judge;
 mod ledger;
 mod measure;
@@ -18,7 +19,8 @@ mod trial;
 mod two_length;
 mod until;
 
-pub use ledger::{CaseLedger, Entry, InFlight, LaterTurns, Ledger, Part};
+pub use entry::Entry;
+pub use ledger::{CaseLedger, InFlight, LaterTurns, Ledger, Part};
 pub use measure::{Ending, Measurement};
 pub use plan::Plan;
 pub use proof::cached_tokens;

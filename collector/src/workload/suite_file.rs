@@ -1,13 +1,15 @@
 //! Suites that people write: TOML in, cases out. Pure; what is wrong is told with its line and column.
 
+mod form;
+
 use std::collections::BTreeSet;
 
-use dyno_shared::workload::{Arrival, Regime};
-use serde::Deserialize;
+use dyno_shared::workload::Regime;
 use toml::Spanned;
 
 use super::suite::{self, Counts};
 use super::{CasePlan, Shape, Workload};
+use form::{Described, File, RegimeName, WorkloadName};
 
 /// Requests of a run of an open loop, where the file does not say.
 const REQUESTS: u32 = 32;
@@ -37,73 +39,6 @@ pub enum SuiteError {
         "it has no case: write `[[case]]` with an id and a regime, or `include = [\"code\"]` for standard cases"
     )]
     Empty,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    /// Recorded runs of each case.
-    runs: Option<Spanned<u32>>,
-    /// Unrecorded ones before them.
-    warmups: Option<Spanned<u32>>,
-    /// Cases of the standard suites, by name.
-    #[serde(default)]
-    include: Vec<Spanned<String>>,
-    #[serde(default)]
-    case: Vec<Spanned<Described>>,
-}
-
-/// One case as it is written.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Described {
-    id: Spanned<String>,
-    regime: RegimeName,
-    workload: Option<Spanned<WorkloadName>>,
-    runs: Option<Spanned<u32>>,
-    warmups: Option<Spanned<u32>>,
-    max_tokens: Option<Spanned<u64>>,
-    ignore_eos: Option<Spanned<bool>>,
-    prompt_tokens: Option<Spanned<u64>>,
-    depth_tokens: Option<Spanned<u64>>,
-    concurrency: Option<Spanned<u32>>,
-    turns: Option<Spanned<u32>>,
-    arrival: Option<Spanned<Rate>>,
-    requests: Option<Spanned<u32>>,
-    two_length: Option<Spanned<bool>>,
-    count_to: Option<Spanned<u32>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum RegimeName {
-    Decode,
-    ColdPrefill,
-    CachedPrefix,
-    DecodeAtDepth,
-    Load,
-    Session,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum WorkloadName {
-    Code,
-    Prose,
-    Structured,
-    Counting,
-    Needle,
-    Mixed,
-    LongText,
-    Dialogue,
-}
-
-/// `{ constant = 2.0 }` or `{ poisson = 2.0 }`: requests per second.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Rate {
-    Constant(f64),
-    Poisson(f64),
 }
 
 /// The cases of a suite file. `runs` and `warmups` of the command line win over the file's.
@@ -370,45 +305,10 @@ fn known() -> Vec<CasePlan> {
     [suite::full(counts), suite::quick(counts), suite::extra(counts)].concat()
 }
 
-impl RegimeName {
-    const fn regime(self) -> Regime {
-        match self {
-            Self::Decode => Regime::Decode,
-            Self::ColdPrefill => Regime::ColdPrefill,
-            Self::CachedPrefix => Regime::CachedPrefix,
-            Self::DecodeAtDepth => Regime::DecodeAtDepth,
-            Self::Load => Regime::Load,
-            Self::Session => Regime::Session,
-        }
-    }
-}
-
-impl WorkloadName {
-    const fn workload(self, last: u32) -> Workload {
-        match self {
-            Self::Code => Workload::Code,
-            Self::Prose => Workload::Prose,
-            Self::Structured => Workload::Structured,
-            Self::Counting => Workload::Counting { last },
-            Self::Needle => Workload::Needle,
-            Self::Mixed => Workload::Mixed,
-            Self::LongText => Workload::LongText,
-            Self::Dialogue => Workload::Dialogue,
-        }
-    }
-}
-
-impl Rate {
-    const fn arrival(self) -> Arrival {
-        match self {
-            Self::Constant(per_s) => Arrival::Constant { per_s },
-            Self::Poisson(per_s) => Arrival::Poisson { per_s },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use dyno_shared::workload::Arrival;
+
     use super::*;
 
     const EXAMPLE: &str = include_str!("../../../docs/suite.example.toml");
