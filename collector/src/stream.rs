@@ -527,7 +527,9 @@ mod tests {
             let of = |pieces: &[&[u8]]| {
                 let mut observer = Observer::new(RequestRecord::default());
                 observer.headers(Seconds(0.1), 200);
-                pieces.iter().for_each(|piece| observer.bytes(Seconds(0.2), piece));
+                for piece in pieces {
+                    observer.bytes(Seconds(0.2), piece);
+                }
                 observer.end(Seconds(0.2)).record
             };
             let (first, rest) = text.as_bytes().split_at(1);

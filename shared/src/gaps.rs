@@ -1,6 +1,6 @@
 //! The distribution of a case's inter-token latency, between events and per token.
 
-use crate::record::{RequestRecord, TokenCountSource};
+use crate::record::{Gaps, RequestRecord, TokenCountSource};
 use crate::statistics::quantile::{quantile_of_sorted, sorted};
 use crate::submission::{Case, Run};
 use crate::units::Tokens;
@@ -34,7 +34,7 @@ pub struct GapDistribution {
 /// The distribution over the passing runs; `None` where no gap was observed.
 pub fn gap_distribution(case: &Case) -> Option<GapDistribution> {
     let requests = || case.runs.iter().filter(|run| run.passed()).flat_map(requests_of);
-    let per_event: Vec<f64> = requests().filter_map(|r| r.gaps.as_ref()).flat_map(|g| g.seconds()).collect();
+    let per_event: Vec<f64> = requests().filter_map(|r| r.gaps.as_ref()).flat_map(Gaps::seconds).collect();
     let mut per_token = Some(Vec::new());
     for request in requests() {
         per_token = per_token.zip(token_gaps(request)).map(|(mut all, of_request)| {
@@ -87,7 +87,6 @@ fn token_gaps(request: &RequestRecord) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Gaps;
     use crate::testing::{run, single_stream_case};
 
     fn case(gaps_ms: &[u32], tokens: Option<&[u32]>) -> Case {

@@ -439,7 +439,10 @@ fn metrics(board: &Board, rows: &[usize]) -> Vec<String> {
         }
     }
     let place = |tag: &str| METRICS.iter().position(|m| m.tag == tag).unwrap_or(METRICS.len());
-    in_order(&tags, &|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b))).into_iter().map(str::to_owned).collect()
+    in_order(&tags, &|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)))
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The items in an order. One sort of indices serves all lists, so that its code is downloaded once.
@@ -588,8 +591,11 @@ mod tests {
         assert_eq!(selection.regimes, [(Regime::Decode, 4)]);
         assert_eq!(selection.case.as_ref().map(CaseKey::title).as_deref(), Some("code · 1 stream"));
         assert_eq!(selection.metric, "client_wall_decode_tok_s");
-        let rates: Vec<f64> =
-            selection.rows.iter().filter_map(|&i| board.rows[i].cells.get(&selection.metric)?.value).collect();
+        let rates: Vec<f64> = selection
+            .rows
+            .iter()
+            .filter_map(|&i| board.rows[i].cells.get(&selection.metric)?.value)
+            .collect();
         assert_eq!(rates, [102.4, 51.2, 25.6]);
     }
 
