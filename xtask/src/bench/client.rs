@@ -131,13 +131,10 @@ fn machine() -> String {
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map_or("processor unknown", |(_, model)| model.trim());
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!(
-        "Measured on {cores} cores ({model}), {} {}, client and engine together on them.",
-        std::env::consts::OS,
-        kernel.trim()
+        "Measured on {cores} cores ({model}, {}), client and engine together on them.",
+        std::env::consts::OS
     )
-    .replace("  ", " ")
 }
 
 /// Puts `text` between the marks of a page.
