@@ -1,5 +1,6 @@
 //! Numbers for people: significant digits, one scale per row or axis, `–` for unknown.
 
+use crate::decimal::Decimal;
 use crate::units::Unit;
 
 /// What stands where a number is unknown.
@@ -14,29 +15,35 @@ pub fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }
-    let digits = digits.max(1);
-    let magnitude = x.abs();
-    if !(1e-9..1e15).contains(&magnitude) {
-        return format!("{x:.*e}", digits - 1);
-    }
-    // `{:e}` rounds to the asked digits, so 9.996 becomes 1.00e1 and its exponent is right.
-    let scientific = format!("{x:.*e}", digits - 1);
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    group_thousands(&plain(mantissa, exponent.parse().unwrap_or(0)))
+    let plain = is_plain(x);
+    let decimal = Decimal::significant(x, digits.clamp(1, 17) as u8);
+    signed(x, &if plain { group_thousands(&decimal.plain()) } else { decimal.scientific() })
 }
 
-/// `-3.95` and 1 as `-39.5`: the point moved, no digit touched.
-fn plain(mantissa: &str, exponent: i32) -> String {
-    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |m| ("-", m));
-    let digits = mantissa.replace('.', "");
-    let whole = usize::try_from(exponent + 1).unwrap_or(0);
-    if whole >= digits.len() {
-        return format!("{sign}{digits}{}", "0".repeat(whole - digits.len()));
+/// Whether a number is written without an exponent.
+fn is_plain(x: f64) -> bool {
+    x == 0.0 || (1e-9..1e15).contains(&x.abs())
+}
+
+fn signed(x: f64, size: &str) -> String {
+    [if x < 0.0 { "-" } else { "" }, size].concat()
+}
+
+/// `x` with so many decimals, without marks between thousands: `0.50`.
+pub fn fixed(x: f64, decimals: usize) -> String {
+    if !x.is_finite() {
+        return UNKNOWN.to_owned();
     }
-    let (before, after) = digits.split_at(whole);
-    let zeros = "0".repeat(usize::try_from(-exponent - 1).unwrap_or(0));
-    let before = if before.is_empty() { "0" } else { before };
-    format!("{sign}{before}.{zeros}{after}")
+    signed(x, &Decimal::fixed(x, decimals.min(17) as u8).plain())
+}
+
+/// `x` with all its digits: `0.7`, `4096`.
+pub fn full(x: f64) -> String {
+    if !x.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    let decimal = Decimal::shortest(x);
+    signed(x, &if is_plain(x) { decimal.plain() } else { decimal.scientific() })
 }
 
 /// Three significant digits: the precision of every number on the page and in the terminal.
@@ -57,7 +64,7 @@ pub fn with_interval(value: Option<f64>, interval: Option<(f64, f64)>) -> String
     match interval {
         Some((low, high)) if low.is_finite() && high.is_finite() => {
             let decimals = shared_decimals(value, low, high);
-            let show = |x: f64| decimals.map_or_else(|| short(x), |d| group_thousands(&format!("{x:.d$}")));
+            let show = |x: f64| decimals.map_or_else(|| short(x), |d| group_thousands(&fixed(x, d)));
             format!("{} ({}–{})", show(value), show(low), show(high))
         }
         _ => short(value),
@@ -66,12 +73,10 @@ pub fn with_interval(value: Option<f64>, interval: Option<(f64, f64)>) -> String
 
 /// Decimals that give `value` three significant digits; `None` where plain notation does not fit.
 fn shared_decimals(value: f64, low: f64, high: f64) -> Option<usize> {
-    let plain = |x: f64| x == 0.0 || (1e-9..1e15).contains(&x.abs());
-    if !(value.is_finite() && value != 0.0 && plain(value) && plain(low) && plain(high)) {
+    if !(value.is_finite() && value != 0.0 && [value, low, high].into_iter().all(is_plain)) {
         return None;
     }
-    let exponent: i32 = format!("{value:.2e}").rsplit('e').next()?.parse().ok()?;
-    Some(usize::try_from(2 - exponent).unwrap_or(0))
+    Some(usize::try_from(-Decimal::significant(value, 3).exponent).unwrap_or(0))
 }
 
 /// `12.3 tok/s`; a pure number has no symbol.
@@ -89,8 +94,7 @@ pub fn percent(share: Option<f64>) -> String {
         || UNKNOWN.to_owned(),
         |s| {
             let p = s * 100.0;
-            let decimals = usize::from(p.abs() < 10.0);
-            format!("{p:.decimals$} %")
+            fixed(p, usize::from(p.abs() < 10.0)) + " %"
         },
     )
 }
@@ -101,10 +105,10 @@ pub fn duration(seconds: f64) -> String {
         return UNKNOWN.to_owned();
     }
     if seconds < 1.0 {
-        return format!("{:.0} ms", seconds * 1e3);
+        return fixed(seconds * 1e3, 0) + " ms";
     }
     if seconds < 60.0 {
-        return format!("{seconds:.1} s");
+        return fixed(seconds, 1) + " s";
     }
     let whole = seconds.min(1e12) as u64;
     if whole < 3600 {

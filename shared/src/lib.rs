@@ -5,6 +5,7 @@
 
 pub mod chart;
 mod concurrency;
+mod decimal;
 pub mod format;
 pub mod gaps;
 pub mod index;

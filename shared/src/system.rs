@@ -161,7 +161,7 @@ impl std::fmt::Display for Setting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Flag(on) => f.write_str(if *on { "on" } else { "off" }),
-            Self::Number(x) => write!(f, "{x}"),
+            Self::Number(x) => f.write_str(&crate::format::full(*x)),
             Self::Text(text) => f.write_str(text),
         }
     }

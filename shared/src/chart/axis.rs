@@ -103,7 +103,7 @@ impl FittedAxis {
     /// percent would be lost above 1 and not below it.
     pub(super) fn number(&self, x: f64) -> String {
         if self.scale() == Scale::Ratio && (0.1..100.0).contains(&x) {
-            format!("{x:.3}")
+            format::fixed(x, 3)
         } else {
             format::short(x)
         }

@@ -133,7 +133,7 @@ impl<'a> Figure<'a> {
         let intervals = widest(&|l| measure(&l.numbers.1, TextSize::Small)).min(0.25 * width).ceil();
         let numbers = width - intervals - if intervals > 0.0 { SPACE } else { 0.0 };
         let plot = if wide {
-            let labels = widest(&|l| measure(&l.label, TextSize::Body)).clamp(64.0, 0.36 * width);
+            let labels = widest(&|l| measure(&l.label, TextSize::Body)).max(64.0).min(0.36 * width);
             (labels + GUTTER, numbers - values - GUTTER)
         } else {
             (0.0, width)
@@ -184,7 +184,7 @@ impl<'a> Figure<'a> {
         pen.text((left, 9.0), Lettering::NOTE, &self.axis.title(Lie::Across, self.width - left));
         for tick in &self.ticks {
             let half = measure(&tick.label, TextSize::Small) / 2.0;
-            let x = self.x(tick.at).clamp(half, (self.width - half).max(half));
+            let x = self.x(tick.at).max(half).min((self.width - half).max(half));
             pen.text((x, 30.0), Lettering::NOTE.at(Anchor::Middle), &tick.label);
         }
         pen.across(left, self.plot.1 + MARGIN, HEADER - 5.0, Ink::Axis);

@@ -73,7 +73,7 @@ pub fn axis_strip(axis: &FittedAxis, width: u32) -> Drawing {
     let svg = sheet(width, STRIP, &axis.about(), |pen| {
         for tick in axis.ticks(length(width), Lie::Across) {
             let half = measure(&tick.label, TextSize::Small) / 2.0;
-            let centre = x(tick.at, width).clamp(half, (f64::from(width) - half).max(half));
+            let centre = x(tick.at, width).max(half).min((f64::from(width) - half).max(half));
             pen.text((centre, 7.0), Lettering::NOTE.at(Anchor::Middle), &tick.label);
             pen.down(x(tick.at, width), bottom - 4.0, bottom, Ink::Axis);
         }

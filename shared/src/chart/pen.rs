@@ -8,16 +8,13 @@ use plotters::style::{Color, FontDesc, FontFamily, FontStyle, ShapeStyle, TextSt
 
 use super::paper::{Paper, UNITS};
 use super::text::{TextSize, clean, escape};
-use super::theme::{self, Ink};
+use super::theme::Ink;
 
 /// A point in CSS pixels from the upper left corner.
 pub(super) type Point = (f64, f64);
 
 /// The sans of the system. The widths of [`super::text`] hold for what it usually is.
 const FONT: &str = "system-ui, sans-serif";
-
-/// Plotters divides the size of a font by this before it writes it.
-const PLOTTERS_FONT_SCALE: f64 = 1.24;
 
 /// Beyond this many pixels from the corner nothing is drawn: it is outside of every figure, and near the
 /// end of what plotters' integers hold.
@@ -67,20 +64,14 @@ pub(super) struct Pen<'a> {
 pub(super) fn sheet(width: u32, height: u32, about: &str, figure: impl FnOnce(&Pen<'_>)) -> String {
     let units = UNITS as u32;
     let size = (width.saturating_mul(units), height.saturating_mul(units));
-    let mut raw = String::new();
-    {
-        let pen = Pen { area: Paper::new(&mut raw, size).into_drawing_area() };
-        figure(&pen);
-        let done = pen.area.present();
-        debug_assert!(done.is_ok(), "a string takes every write");
-    }
-    // The first line is plotters' own root element, in drawing units: ours says pixels.
-    let body = raw.split_once('\n').map_or("", |(_, body)| body);
-    let body = theme::apply(&body.replace(" opacity=\"1\"", ""));
+    let mut body = String::new();
+    let pen = Pen { area: Paper::new(&mut body, size).into_drawing_area() };
+    figure(&pen);
+    drop(pen);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" font-family=\"{FONT}\" \
-         font-variant=\"tabular-nums\">\n{body}",
+         font-variant=\"tabular-nums\">\n{body}</svg>\n",
         size.0,
         size.1,
         escape(&clean(about)),
@@ -150,13 +141,13 @@ impl<'a> Pen<'a> {
             return;
         }
         let weight = if look.bold { FontStyle::Bold } else { FontStyle::Normal };
-        let size = look.size.px() * UNITS * PLOTTERS_FONT_SCALE;
+        let size = look.size.px() * UNITS;
         let h_pos = match look.anchor {
             Anchor::Start => HPos::Left,
             Anchor::Middle => HPos::Center,
             Anchor::End => HPos::Right,
         };
-        let colour = look.ink.sentinel();
+        let colour = look.ink.colour();
         let style = TextStyle::from(FontDesc::new(FontFamily::Name("inherit"), size, weight))
             .color(&colour)
             .pos(Pos::new(h_pos, VPos::Center));
@@ -174,7 +165,7 @@ impl<'a> Pen<'a> {
 }
 
 fn shape(ink: Ink, opacity: f64, filled: bool) -> ShapeStyle {
-    ShapeStyle { color: ink.sentinel().mix(opacity), filled, stroke_width: 1 }
+    ShapeStyle { color: ink.colour().mix(opacity), filled, stroke_width: 1 }
 }
 
 /// The point in drawing units, unless it is not a number or absurdly far.

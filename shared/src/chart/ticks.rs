@@ -1,6 +1,7 @@
 //! Ticks at 1, 2 and 5: as many as there is room for, and at least two.
 
 use super::scale::{Scale, Span};
+use crate::format::{full, short};
 
 /// A labelled place on an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,7 +132,7 @@ fn ratios(span: &Span) -> Vec<Vec<Tick>> {
     let mut rows = if span.high() < 1.9 {
         linear(span)
     } else if span.high() <= LARGEST_DOUBLING {
-        powers_of_two(span, |k| libm::ldexp(1.0, k).to_string())
+        powers_of_two(span, |k| full(libm::ldexp(1.0, k)))
     } else {
         logarithmic(span)
     };
@@ -144,10 +145,10 @@ fn ratios(span: &Span) -> Vec<Vec<Tick>> {
 /// `512`, `8k`, `2M`: lengths in tokens, where k is 1,024.
 fn binary_label(k: i32) -> String {
     match k {
-        20.. => format!("{}M", libm::ldexp(1.0, k - 20)),
-        10.. => format!("{}k", libm::ldexp(1.0, k - 10)),
-        0.. => libm::ldexp(1.0, k).to_string(),
-        _ => crate::format::short(libm::ldexp(1.0, k)),
+        20.. => full(libm::ldexp(1.0, k - 20)) + "M",
+        10.. => full(libm::ldexp(1.0, k - 10)) + "k",
+        0.. => full(libm::ldexp(1.0, k)),
+        _ => short(libm::ldexp(1.0, k)),
     }
 }
 

@@ -3,15 +3,14 @@
 //! The explorer downloads the code that reads our files, and a reader that knows what it looks for is a quarter of
 //! one that builds a tree first. What it reads, and to which number, is what `serde_json` reads: tests compare them.
 
-mod number;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::decimal::Decimal;
 use crate::plain::plain;
-use number::Decimal;
 
 /// How deep lists and objects may stand in each other.
 const DEEPEST: usize = 127;

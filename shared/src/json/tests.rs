@@ -41,7 +41,7 @@ fn ours(text: &str) -> Option<Value> {
 }
 
 /// `serde_json` rounds some numbers to the second nearest float and tells `-1` from `-1.0`. Which float a number is, is
-/// tested beside `number`.
+/// tested beside `Decimal`.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::Number(a), Value::Number(b)) => {

@@ -26,7 +26,7 @@ pub fn quantile_of_sorted(ascending: &[f64], q: f64) -> Option<f64> {
     let step = high - low;
     // Ends of opposite sign near the limits of `f64`: their difference overflows, the weighted sum does not.
     let value = if step.is_finite() { low + step * share } else { low * (1.0 - share) + high * share };
-    (low <= high).then(|| value.clamp(low, high))
+    (low <= high).then(|| value.max(low).min(high))
 }
 
 /// The values in ascending order; `None` if there is none or one is not finite.

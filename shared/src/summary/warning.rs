@@ -1,6 +1,7 @@
 //! Warnings are values that reach the reader, on the terminal and on the page.
 
 use super::{CaseSummary, load, noise};
+use crate::format::fixed;
 use crate::metric;
 use crate::record::TokenCountSource;
 use crate::statistics::Interval;
@@ -96,8 +97,8 @@ fn cold_start(passing: &[&Run]) -> Option<Warning> {
     (first > COLD_START_FACTOR * usual).then(|| Warning {
         name: "cold_start_suspected",
         text: format!(
-            "the first run took {:.1} times as long per token as the rest: warm up longer",
-            first / usual
+            "the first run took {} times as long per token as the rest: warm up longer",
+            fixed(first / usual, 1)
         ),
     })
 }

@@ -1,6 +1,7 @@
 //! Every run of a case in order, and a line that reads out the one under the pointer or the arrow keys.
 
 use dyno_shared::chart::{RunStrip, run_strip};
+use dyno_shared::format::fixed;
 use yew::{Component, Context, Html, KeyboardEvent, Properties};
 
 use super::figure::figure;
@@ -53,7 +54,7 @@ impl Component for RunFigure {
             Some(next)
         });
         let at = at.and_then(|i| marks.get(i));
-        let circle = |x: f64, y: f64| el("circle").attr("cx", x.to_string()).attr("cy", y.to_string());
+        let circle = |x: f64, y: f64| el("circle").attr("cx", fixed(x, 2)).attr("cy", fixed(y, 2));
         let choose = context.link().callback(|i: usize| i);
         let targets = marks.iter().enumerate().map(|(i, mark)| {
             let (enter, click) = (choose.clone(), choose.clone());

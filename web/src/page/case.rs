@@ -1,7 +1,7 @@
 //! A case of a submission: its figures, every run in order, what failed, and what to be careful with.
 
 use dyno_shared::chart::{Axis, MarkKind, Run as DrawnRun, RunStrip, Scale};
-use dyno_shared::format::{UNKNOWN, short};
+use dyno_shared::format::{UNKNOWN, full, short};
 use dyno_shared::metric;
 use dyno_shared::query::CaseKey;
 use dyno_shared::statistics::quantile::median;
@@ -177,8 +177,8 @@ fn reproducibility(case: &Case) -> Option<String> {
 fn sampling(sampling: &Sampling) -> Option<String> {
     let on = |on: bool| if on { "on" } else { "off" }.to_owned();
     let parts: Vec<String> = [
-        ("temperature", sampling.temperature.map(|x| x.to_string())),
-        ("top_p", sampling.top_p.map(|x| x.to_string())),
+        ("temperature", sampling.temperature.map(full)),
+        ("top_p", sampling.top_p.map(full)),
         ("top_k", sampling.top_k.map(|x| x.to_string())),
         ("seed", sampling.seed.map(|x| x.to_string())),
         ("max_tokens", sampling.max_tokens.map(|x| x.to_string())),
