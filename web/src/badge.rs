@@ -104,6 +104,18 @@ fn of_warning(name: &str) -> Option<Badge> {
         "noisy_host" => ("noisy host", "other programs or other machines took the processors meanwhile"),
         "throttled" => ("throttled", "clocks were held back by heat or by a limit of power"),
         "gpu_shared" => ("GPU shared", "somebody else computed on the engine's accelerator"),
+        "model_loaded" => ("model loaded", "the engine loaded its model within a run"),
+        "ttft_dominates" => {
+            ("TTFT dominates", "answers so short that rates tell of prefill and queue, not of decode")
+        }
+        "concurrency_not_reached" => {
+            ("fewer streams", "the engine served fewer streams at once than were sent")
+        }
+        "client_error" => ("client error", "the client's own error is more than a hundredth of a figure"),
+        "client_miscounts" => {
+            ("client miscounts", "in its calibration the client lost tokens, or saw too many")
+        }
+        "client_uncalibrated" => ("client uncalibrated", "the client was calibrated with fewer streams"),
         "ended_early" => ("ended early", "fewer runs than were asked for"),
         other => {
             return Some(Badge::caution(&other.replace('_', " "), "a warning; the submission says more"));

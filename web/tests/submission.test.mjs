@@ -100,14 +100,54 @@ test('what was asked for stands beside what is in effect, and a difference is sa
   assert.match(await setting('context_limit_tokens').innerText(), /8192\s+4096 differs\s+says \/props/);
   assert.doesNotMatch(await setting('threads').innerText(), /differs/);
   assert.equal(await setting('threads').locator('.unknown').getAttribute('aria-label'), 'the engine does not say');
-  assert.match(await page.locator('aside').innerText(), /Calibration of the client\s+Not measured/);
+  assert.match(await page.locator('aside').innerText(), /Calibration of the client\s+The client was not calibrated/);
   assert.match(await page.locator('aside').innerText(), /accelerator\s+none/);
+});
+
+test('what the client adds, what the machine did, and how requests came stand beside the figures', async (t) => {
+  const shard = JSON.parse(data.answers()[`/data/shards/${data.id('llama.cpp')}.json`].toString());
+  shard.provenance.calibration = {
+    streams: 8, rate_tok_s: 50, ttft_error_median_s: 0.00012, ttft_error_p99_s: 0.0021, gap_error_p99_s: 0.0009, lost_tokens: 0,
+    client_cpu_s: 1.25, client_cpu_share: 0.031,
+  };
+  const [code] = shard.cases;
+  Object.assign(code, { concurrency: 8, turns: 3, arrival: { kind: 'poisson', per_s: 2 } });
+  code.runs.forEach((run, i) => {
+    run.cycle = 1 + Math.floor(i / 5);
+    run.telemetry = {
+      gpus: 2, gpu_energy_j: 130, energy_source: 'NVML energy counter', window_s: 1.8, gpu_power_mean_w: 213 + i, gpu_power_max_w: 250,
+      gpu_memory_bytes: 8589934592, throttle_reasons: i === 4 ? ['sw_power_cap'] : [], gpu_throttled_share: i === 4 ? 0.12 : 0,
+      host_load: 3.25, host_cores: 16,
+    };
+  });
+  const answers = data.answers({ '/data/shards/measured.json': shard });
+  const { page } = await open(t, { hash: '#/submission/measured', answers });
+  await page.locator('.submission h1').waitFor();
+  const aside = await page.locator('aside').innerText();
+  assert.match(aside, /Calibration of the client\s+streams\s+8\s+rate of each\s+50\.0 tok\/s\s+TTFT error, median\s+0\.120 ms/);
+  assert.match(aside, /lost tokens\s+0\s+own CPU time\s+1\.25 s\s+of one core\s+3\.1 %/);
+
+  const [first, second] = [page.locator('.case').first(), page.locator('.case').nth(1)];
+  assert.equal(await first.locator('h3').innerText(), 'code · 8 streams · 3 turns · open loop, Poisson 2/s');
+  assert.match(await quantity(page, 'energy per token').innerText(), /2\.00/);
+  await first.locator('summary').click();
+  const machine = await first.locator('.facts').innerText();
+  assert.match(machine, /accelerators\s+2\s+their power\s+21\d W, at most 250 W\s+their memory\s+8\.00 GiB/);
+  assert.match(machine, /held back by\s+sw_power_cap, in up to 12 % of the samples/);
+  assert.match(machine, /energy from\s+NVML energy counter\s+load of the host\s+3\.25 on 16\.0 cores/);
+  const table = first.locator('table', { has: page.locator('th', { hasText: 'cycle' }) });
+  assert.deepEqual(await table.locator('tbody tr td:nth-child(2)').allInnerTexts(), ['', ...'1111122222']);
+
+  await second.locator('summary').click();
+  assert.match(await second.locator('.facts').innerText(), /power, memory, load\s+not measured/);
+  assert.doesNotMatch(await second.innerText(), /cycle/);
 });
 
 test('a transcription names its source, and states no more than the source does', async (t) => {
   const { page } = await submission(t, 'vLLM');
   const aside = page.locator('aside');
   assert.match(await aside.innerText(), /A page about speed/);
+  assert.doesNotMatch(await aside.innerText(), /Calibration/);
   assert.equal(await aside.getByRole('link').getAttribute('href'), 'https://example.org/speed');
   const cells = await quantity(page, 'decode rate').locator('td').allInnerTexts();
   assert.deepEqual(

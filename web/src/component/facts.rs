@@ -2,7 +2,7 @@
 
 use yew::Html;
 
-use crate::dom::{el, text};
+use crate::dom::{El, el, text};
 
 /// One fact.
 #[derive(Debug)]
@@ -30,16 +30,17 @@ impl Fact {
     }
 }
 
-/// Facts under a heading.
+/// Facts under a title.
 pub fn facts(title: &'static str, facts: Vec<Fact>) -> Html {
+    facts_under(el("h2").text(title), facts)
+}
+
+/// Facts under a heading of any level.
+pub fn facts_under(heading: El, facts: Vec<Fact>) -> Html {
     let line = |fact: Fact| {
         let unknown = || el("span").class("muted").text("not stated").done();
         let value = fact.value.or_else(|| fact.expected.then(unknown))?;
         Some(el("div").el(el("dt").text(fact.name)).el(el("dd").with(value)).done())
     };
-    el("section")
-        .class("facts")
-        .el(el("h2").text(title))
-        .el(el("dl").each(facts.into_iter().filter_map(line)))
-        .done()
+    el("section").class("facts").el(heading).el(el("dl").each(facts.into_iter().filter_map(line))).done()
 }

@@ -12,7 +12,7 @@ mod words;
 
 pub use estimates::{estimates, every_estimate};
 pub use facet::facet_list;
-pub use facts::{Fact, facts};
+pub use facts::{Fact, facts, facts_under};
 pub use figure::{figure, mark_cell};
 pub use legend::{legend, swatch};
 pub use notice::{notice, notice_with};

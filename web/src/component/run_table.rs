@@ -20,10 +20,14 @@ pub fn run_table(case: &Case) -> Html {
     let figures = [metric::find(headline), metric::find(TTFT)];
     let [first, second] =
         figures.map(|m| m.map_or_else(String::new, |m| format!("{}, {}#", m.title, m.unit.symbol())));
-    let names =
-        ["run", &first, &second, "prompt, tok#", "cached, tok#", "output, tok#", "ended by", "verdict"];
-    let warmups = case.warmups.iter().map(|run| row(run, figures, true));
-    let runs = case.runs.iter().map(|run| row(run, figures, false));
+    let cycles = case.runs.iter().any(|run| run.cycle.is_some());
+    let mut names =
+        vec!["run", &first, &second, "prompt, tok#", "cached, tok#", "output, tok#", "ended by", "verdict"];
+    if cycles {
+        names.insert(1, "cycle#");
+    }
+    let warmups = case.warmups.iter().map(|run| row(run, figures, cycles, true));
+    let runs = case.runs.iter().map(|run| row(run, figures, cycles, false));
     let table = el("table").class("plain").with(heads(&names)).el(el("tbody").each(warmups).each(runs));
     div("wide-table")
         .attr("tabindex", "0")
@@ -33,7 +37,7 @@ pub fn run_table(case: &Case) -> Html {
         .done()
 }
 
-fn row(run: &Run, figures: [Option<&'static Metric>; 2], warmup: bool) -> Html {
+fn row(run: &Run, figures: [Option<&'static Metric>; 2], cycles: bool, warmup: bool) -> Html {
     let name = if warmup { format!("warm-up {}", run.number) } else { run.number.to_string() };
     let figure = |m: Option<&Metric>| maybe(m.and_then(|m| (m.sample)(run)?.figure()));
     let total = |of: fn(&RequestRecord) -> Option<Tokens>| {
@@ -45,6 +49,7 @@ fn row(run: &Run, figures: [Option<&'static Metric>; 2], warmup: bool) -> Html {
     };
     el("tr")
         .with(row_head(name))
+        .when(cycles.then(|| td("number", run.cycle.map_or_else(String::new, |cycle| cycle.to_string()))))
         .each(figures.map(|m| td("number", figure(m))))
         .with(td("number", total(|r| r.prompt_tokens)))
         .with(td("number", total(|r| r.cached_prompt_tokens)))

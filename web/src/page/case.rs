@@ -8,12 +8,14 @@ use dyno_shared::statistics::quantile::median;
 use dyno_shared::submission::{Case, Evidence, Run};
 use dyno_shared::summary::{CaseSummary, RunFailure, Warning};
 use dyno_shared::units::Unit;
-use dyno_shared::workload::Sampling;
+use dyno_shared::workload::{Arrival, Sampling};
 use yew::{Html, html};
 
 use super::leaderboard::some;
+use super::telemetry::telemetry;
 use crate::component::{RunFigure, estimates, every_estimate, run_table};
 use crate::dom::{div, el, p};
+use crate::identity::joined;
 
 /// What a case is shown with.
 #[derive(Debug, Clone, Copy)]
@@ -28,9 +30,8 @@ pub struct Look {
 
 /// The section of a case.
 pub fn section(case: &Case, summary: &CaseSummary, look: Look) -> Html {
-    let key = CaseKey { id: case.id.clone(), streams: case.concurrency };
     let mut section =
-        el("section").class("case").el(el("h3").text(key.title())).with(p("muted", about(case, summary)));
+        el("section").class("case").el(el("h3").text(title(case))).with(p("muted", about(case, summary)));
     section = section.when(case.description.clone().map(|words| p("", words)));
     if !summary.warnings.is_empty() {
         let line = |warning: &Warning| {
@@ -52,8 +53,20 @@ pub fn section(case: &Case, summary: &CaseSummary, look: Look) -> Html {
             .attr("aria-label", "Every figure")
             .with(every_estimate(summary)))
         .each(told(case))
+        .with(telemetry(&case.runs))
         .with(run_table(case));
     section.with(strip).when((!summary.failures.is_empty()).then(|| failures(case, summary))).el(more).done()
+}
+
+/// `chat · 8 streams · 3 turns · open loop, Poisson 2/s`.
+fn title(case: &Case) -> String {
+    let key = CaseKey { id: case.id.clone(), streams: case.concurrency };
+    let turns = case.turns.map_or_else(String::new, |turns| some(turns as usize, "turn"));
+    let arrival = case.arrival.map_or_else(String::new, |arrival| {
+        let how = if matches!(arrival, Arrival::Poisson { .. }) { "Poisson" } else { "evenly" };
+        format!("open loop, {how} {}/s", full(arrival.per_s()))
+    });
+    joined(&[&key.title(), &turns, &arrival])
 }
 
 /// How the case was run, in sentences.
@@ -79,6 +92,8 @@ fn about(case: &Case, summary: &CaseSummary) -> String {
     if let (Some(runs), Some(passed)) = (summary.runs, summary.passed) {
         parts.push(format!("{passed} of {runs} runs passed"));
     }
+    let served = summary.achieved_concurrency.filter(|served| *served < case.concurrency);
+    parts.extend(served.map(|served| format!("{served} of {} streams served at once", case.concurrency)));
     parts.extend(tokens("prompt", summary.prompt_tokens, case.prompt_tokens_target));
     parts.extend(tokens("answer", summary.output_tokens, case.output_tokens_target));
     parts.extend(case.depth_tokens.map(|depth| format!("cached context {depth} tok")));

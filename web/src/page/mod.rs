@@ -9,6 +9,7 @@ mod provenance;
 mod rows;
 mod submission;
 mod system;
+mod telemetry;
 
 pub use leaderboard::leaderboard;
 pub use method::method;

@@ -1,7 +1,7 @@
 //! Where a submission comes from, how it was measured, and how far the client is to be trusted.
 
-use dyno_shared::format::short;
-use dyno_shared::submission::{Calibration, Origin, Provenance};
+use dyno_shared::format::{bytes, percent, short};
+use dyno_shared::submission::{Evidence, Origin, Provenance};
 use dyno_shared::units::Seconds;
 use yew::Html;
 
@@ -63,22 +63,32 @@ pub fn measurement(provenance: &Provenance) -> Html {
     facts("Measurement", list)
 }
 
-/// What the client itself adds.
-pub fn calibration(calibration: Option<&Calibration>) -> Html {
+/// What the client itself adds to a measurement of our own.
+pub fn calibration(provenance: &Provenance) -> Html {
     let title = "Calibration of the client";
-    let Some(calibration) = calibration else {
-        let words = "Not measured: how much the client itself adds to these figures is unknown.";
+    if provenance.origin != Origin::Collected || provenance.evidence != Evidence::Raw {
+        return nothing();
+    }
+    let Some(calibration) = &provenance.calibration else {
+        let words = "The client was not calibrated: how much it adds to these figures is unknown.";
         return el("section").class("facts").el(el("h2").text(title)).with(p("muted", words)).done();
     };
-    let time = |seconds: Option<Seconds>| seconds.map(|s| format!("{} ms", short(s.get() * 1e3)));
+    let time = |seconds: Option<Seconds>| seconds.map(|s| short(s.get() * 1e3) + " ms");
+    let count = |n: Option<u64>| n.map(|n| n.to_string());
     let list = vec![
-        Fact::new("streams", calibration.streams.map(|n| n.to_string())),
-        Fact::new("rate of each", calibration.rate_tok_s.map(|x| format!("{} tok/s", short(x)))),
+        Fact::new("streams", count(calibration.streams.map(u64::from))),
+        Fact::new("rate of each", calibration.rate_tok_s.map(|x| short(x) + " tok/s")),
+        Fact::known("requests", count(calibration.requests)),
+        Fact::known("TTFT error, mean", time(calibration.ttft_error_mean_s)),
         Fact::new("TTFT error, median", time(calibration.ttft_error_median_s)),
         Fact::new("TTFT error, p99", time(calibration.ttft_error_p99_s)),
+        Fact::known("gap error, median", time(calibration.gap_error_median_s)),
         Fact::new("gap error, p99", time(calibration.gap_error_p99_s)),
-        Fact::new("lost tokens", calibration.lost_tokens.map(|n| n.to_string())),
-        Fact::new("client CPU time", calibration.client_cpu_s.map(|s| format!("{} s", short(s.get())))),
+        Fact::new("lost tokens", count(calibration.lost_tokens)),
+        Fact::known("tokens too many", count(calibration.extra_tokens)),
+        Fact::new("own CPU time", calibration.client_cpu_s.map(|s| short(s.get()) + " s")),
+        Fact::known("of one core", calibration.client_cpu_share.map(|share| percent(Some(share)))),
+        Fact::known("own memory", calibration.client_memory_bytes.map(bytes)),
     ];
     facts(title, list)
 }

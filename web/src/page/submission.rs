@@ -66,7 +66,7 @@ fn content(Shard { submission, summaries, .. }: &Shard, window: u32) -> Html {
         .with(system::facts_of(&submission.system))
         .with(configuration::table(&submission.configuration))
         .with(provenance::measurement(&submission.provenance))
-        .with(provenance::calibration(submission.provenance.calibration.as_ref()));
+        .with(provenance::calibration(&submission.provenance));
     all([title(submission), div("columns").el(left).el(right).done()])
 }
 
