@@ -1,6 +1,6 @@
 //! What the machine did over the runs of a case.
 
-use dyno_shared::format::{bytes, percent, short};
+use dyno_shared::format::{bytes, full, percent, short};
 use dyno_shared::submission::{Run, Telemetry};
 use yew::Html;
 
@@ -33,18 +33,18 @@ impl Told<'_> {
         });
         let load = self.most(|t| t.host_load).map(|load| {
             let cores = self.most(|t| t.host_cores.map(f64::from));
-            short(load) + &cores.map_or_else(String::new, |cores| format!(" on {} cores", short(cores)))
+            short(load) + &cores.map_or_else(String::new, |cores| format!(" on {} cores", full(cores)))
         });
         let energy = self.0.iter().find_map(|t| t.energy_source.clone());
         vec![
-            Fact::known("accelerators", most(|t| t.gpus.map(f64::from), short)),
+            Fact::known("accelerators", most(|t| t.gpus.map(f64::from), full)),
             Fact::known("their power", power),
             Fact::known("their memory", most(|t| t.gpu_memory_bytes.map(|n| n as f64), size)),
             Fact::known("their load", self.mean(|t| t.gpu_utilisation).map(share)),
             Fact::known("their clock", self.mean(|t| t.gpu_clock_mhz).map(megahertz)),
             Fact::known("hottest", most(|t| t.gpu_temperature_c, |x| short(x) + " °C")),
             Fact::known("held back by", self.throttled()),
-            Fact::known("others on them", most(|t| t.other_gpu_processes.map(f64::from), short)),
+            Fact::known("others on them", most(|t| t.other_gpu_processes.map(f64::from), full)),
             Fact::new("energy from", Some(energy.unwrap_or_else(|| "not measured".to_owned()))),
             Fact::known("load of the host", load),
             Fact::known("other programs", most(|t| t.host_cpu_other_share, share)),
@@ -53,7 +53,7 @@ impl Told<'_> {
             Fact::known("CPU clock", self.mean(|t| t.cpu_clock_mhz).map(megahertz)),
             Fact::known(
                 "CPU held back",
-                most(|t| t.cpu_throttle_events.map(|n| n as f64), |n| short(n) + " times"),
+                most(|t| t.cpu_throttle_events.map(|n| n as f64), |n| full(n) + " times"),
             ),
             Fact::known("host memory", most(|t| t.host_memory_bytes.map(|n| n as f64), size)),
         ]
