@@ -24,6 +24,17 @@ function reloadOnce() {
   return true;
 }
 
+// A classic script; it gives the global `wasm_bindgen`.
+function load(url) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = url;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${url} cannot be loaded`));
+    document.head.append(script);
+  });
+}
+
 async function start() {
   if (typeof WebAssembly !== 'object') {
     say('This page needs WebAssembly, which this browser lacks or forbids. The data are plain JSON: see data/latest.json.');
@@ -32,9 +43,8 @@ async function start() {
   const [js, wasm] = document.querySelector('meta[name="dyno-app"]').content.split(' ');
   const base = new URL('.', document.baseURI);
   try {
-    const bindings = await import(new URL(js, base));
-    await bindings.default({ module_or_path: new URL(wasm, base) });
-    window.wasmBindings = bindings;
+    await load(new URL(js, base));
+    await wasm_bindgen({ module_or_path: new URL(wasm, base) });
     sessionStorage.removeItem(RELOADED);
   } catch (error) {
     console.error(error);

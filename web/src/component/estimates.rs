@@ -50,7 +50,8 @@ pub fn estimates(summary: &CaseSummary, evidence: Evidence, streams: u32) -> Htm
         lines(summary).iter().filter(|line| first(line)).map(|line| row(line, evidence)).collect();
     let theirs: Vec<Html> =
         summary.estimates.iter().filter(|e| metric::find(&e.metric).is_none()).map(own_row).collect();
-    let heads_of_ours = ["quantity", "client", "engine", "client / engine", "n#", "spread#", "detects#"];
+    let heads_of_ours =
+        ["quantity", "client", "engine", "client / engine, or both", "n#", "spread#", "detects#"];
     all([table(&heads_of_ours, ours), table(&["in the source’s own words", "figure", "n#"], theirs)])
 }
 
@@ -143,7 +144,7 @@ fn row(line: &Line<'_>, evidence: Evidence) -> Html {
         .el(asides(head, first.map(name_of_statistic).into_iter().chain(notes)))
         .el(cell(line.client, "client", "not measured by the client"))
         .el(cell(line.engine, "engine", "not reported by the engine"))
-        .el(both.attr("data-head", "client / engine"))
+        .el(both.attr("data-head", if line.pair { "client / engine" } else { "both" }))
         .each(facts(first))
         .done()
 }
