@@ -66,7 +66,7 @@ impl Decimal {
     /// with more than seventeen digits the last ones are zeros.
     pub(crate) fn fixed(x: f64, decimals: u8) -> Self {
         let (all, power) = (Self::significant(x, 17), i32::from(decimals));
-        if all.exponent > -power {
+        if x != 0.0 && all.exponent > -power {
             return all;
         }
         Self { digits: rounded(x.abs(), power), cut: false, exponent: -power }

@@ -181,6 +181,7 @@ mod tests {
         assert_eq!(duration(7400.0), "2 h 03 min");
         assert_eq!(percent(Some(0.0213)), "2.1 %");
         assert_eq!(percent(Some(0.83)), "83 %");
+        assert_eq!(percent(Some(0.0)), "0.0 %");
         assert_eq!(percent(None), "–");
         assert_eq!(bytes(96_576_768), "92.1 MiB");
     }
