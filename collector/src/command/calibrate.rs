@@ -53,7 +53,6 @@ pub struct CalibrateArgs {
 pub fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let dyno =
         std::env::current_exe().context("cannot find this program to start it as the simulated engine")?;
-    let runtime = transport::runtime().context("no runtime for the client")?;
     let mut levels: Vec<u32> = args.streams.clone();
     // The peak of memory is the process's: from few streams to many it is that of each level.
     levels.sort_unstable();
@@ -76,6 +75,7 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
             batches: args.batches,
             jitter: args.jitter,
         };
+        let runtime = transport::runtime_for(streams).context("no runtime for the client")?;
         let calibration = runtime.block_on(measure(&dyno, level))?;
         if !args.json {
             super::print(&format!("{}\n", line(&calibration)))?;

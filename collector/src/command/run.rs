@@ -36,6 +36,7 @@ use crate::output::write_whole;
 use crate::protocol::{Ending, Ledger, Plan, Trial};
 use crate::stop::stopped;
 use crate::talk::say;
+use crate::workload::CasePlan;
 use crate::{calibration, report, system, transport};
 
 /// Measures, writes the shard, and reports.
@@ -43,13 +44,13 @@ use crate::{calibration, report, system, transport};
 /// # Errors
 /// Wrong usage, an endpoint that fails, a disk that is full: each says what to do.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let runtime = transport::runtime().context("no runtime for the client")?;
+    // What can be refused is refused before anything is sent.
+    let streams = streams(&suite::asked(args)?);
+    let runtime = transport::runtime_for(streams).context("no runtime for the client")?;
     runtime.block_on(measure(args))
 }
 
 async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
-    // What can be refused is refused before anything is sent.
-    suite::asked(args)?;
     let target = locate::target(args).await?;
     locate::wait(args, &target).await?;
     let mut subject = Subject::of(args, target).await?;
@@ -67,7 +68,7 @@ async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
     } else {
         begin(args, &subject, &found, &journal_path).await?
     };
-    need_open_files(u64::from(streams(&header.plan))).map_err(Failure::usage)?;
+    need_open_files(u64::from(streams(&header.plan.cases))).map_err(Failure::usage)?;
     say(announce(identified, &header, &ledger));
 
     let stop = std::pin::pin!(stopped());
@@ -129,7 +130,7 @@ pub(super) async fn certificate(args: &RunArgs, plan: &Plan, found: &Trial) -> O
         return None;
     }
     say("calibrating the client for some seconds");
-    match calibration::certificate(streams(plan), found.decode_tok_s).await {
+    match calibration::certificate(streams(&plan.cases), found.decode_tok_s).await {
         Ok(calibration) => Some(calibration),
         Err(error) => {
             say(format_args!("note: the client was not calibrated: {error:#}"));
@@ -139,8 +140,8 @@ pub(super) async fn certificate(args: &RunArgs, plan: &Plan, found: &Trial) -> O
 }
 
 /// The most streams that are open at once.
-fn streams(plan: &Plan) -> u32 {
-    plan.cases.iter().map(|case| case.concurrency).max().unwrap_or(1).max(1)
+fn streams(cases: &[CasePlan]) -> u32 {
+    cases.iter().map(|case| case.concurrency).max().unwrap_or(1).max(1)
 }
 
 /// What readers must know of the lengths of prompts.

@@ -18,6 +18,11 @@ const LONGEST: Duration = Duration::from_micros(250);
 /// Streams under way in this process.
 static UNDER_WAY: AtomicU64 = AtomicU64::new(0);
 
+/// Whether so many streams are a crowd.
+pub(super) const fn are_many(streams: u64) -> bool {
+    streams >= MANY
+}
+
 /// One stream under way, for as long as this value lives.
 #[derive(Debug)]
 pub(super) struct UnderWay(());
@@ -43,7 +48,7 @@ pub(super) fn gather() {
 }
 
 fn moment(streams: u64) -> Option<Duration> {
-    (streams >= MANY).then(|| Duration::from_nanos(streams.saturating_mul(NS_PER_STREAM)).min(LONGEST))
+    are_many(streams).then(|| Duration::from_nanos(streams.saturating_mul(NS_PER_STREAM)).min(LONGEST))
 }
 
 /// Asks the system to end a thread's waits when they are over: it may add 50 µs to each otherwise.
