@@ -3,6 +3,7 @@
 //! The transport hands over each read's bytes with the instant at which they left the socket; nothing is parsed
 //! before that. All of docs/METHOD.md §1 is decided here.
 
+mod alike;
 mod framing;
 mod tokens;
 
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::endpoint::{Dialect, Event, ollama, openai_event, refusal};
 use crate::sse::{Frame, FrameTooLong};
+use alike::Alike;
 use framing::Framing;
 use tokens::Ledger;
 
@@ -54,6 +56,7 @@ pub struct Observer {
     last_bytes: Option<Seconds>,
     arrivals: Vec<Seconds>,
     ledger: Ledger,
+    alike: Alike,
     text: String,
     reasoning: String,
     /// Data events so far: the place that an error names.
@@ -92,6 +95,7 @@ impl Observer {
             last_bytes: None,
             arrivals: Vec::new(),
             ledger: Ledger::default(),
+            alike: Alike::default(),
             text: String::new(),
             reasoning: String::new(),
             events: 0,
@@ -228,8 +232,16 @@ impl Observer {
             return;
         }
         self.events += 1;
+        if let Some(text) = self.alike.text(data).filter(|_| frame.event.is_empty()) {
+            self.ledger.note_text();
+            self.text(at, text, "");
+            return;
+        }
         match self.dialect.event(data) {
-            Ok(event) => self.event(at, &event, frame.event == b"error"),
+            Ok(event) => {
+                self.alike.learn(self.dialect, data, &event);
+                self.event(at, &event, frame.event == b"error");
+            }
             Err(_) if frame.event == b"error" => {
                 self.fail(RequestErrorKind::MidStream, mid_stream(&String::from_utf8_lossy(data)));
             }
@@ -265,25 +277,29 @@ impl Observer {
         }
         self.ledger.note(event, self.is_finished());
         if event.carries_text() {
-            self.arrivals.push(at);
-            self.record.text_events += 1;
-            self.record.t_first_s.get_or_insert(at);
-            self.record.t_last_s = Some(at);
-            if !event.answer.is_empty() {
-                self.record.t_first_answer_s.get_or_insert(at);
-            }
-            self.text.push_str(&event.answer);
-            self.reasoning.push_str(&event.reasoning);
-            if self.record.text_events > MAX_TEXT_EVENTS
-                || self.text.len() + self.reasoning.len() > MAX_TEXT_BYTES
-            {
-                self.protocol_error(format!(
-                    "the answer does not end: {} text events with {} MiB so far, which no case asks for. Does the \
-                     engine obey max_tokens?",
-                    self.record.text_events,
-                    (self.text.len() + self.reasoning.len()) >> 20
-                ));
-            }
+            self.text(at, &event.answer, &event.reasoning);
+        }
+    }
+
+    fn text(&mut self, at: Seconds, answer: &str, reasoning: &str) {
+        self.arrivals.push(at);
+        self.record.text_events += 1;
+        self.record.t_first_s.get_or_insert(at);
+        self.record.t_last_s = Some(at);
+        if !answer.is_empty() {
+            self.record.t_first_answer_s.get_or_insert(at);
+        }
+        self.text.push_str(answer);
+        self.reasoning.push_str(reasoning);
+        if self.record.text_events > MAX_TEXT_EVENTS
+            || self.text.len() + self.reasoning.len() > MAX_TEXT_BYTES
+        {
+            self.protocol_error(format!(
+                "the answer does not end: {} text events with {} MiB so far, which no case asks for. Does the engine \
+                 obey max_tokens?",
+                self.record.text_events,
+                (self.text.len() + self.reasoning.len()) >> 20
+            ));
         }
     }
 

@@ -14,7 +14,7 @@ mod target;
 
 pub use call::{CallError, Reply, call, get, get_json, get_text, post_json};
 pub use http::Method;
-pub use measured::{Ask, Connection, drive, not_sent, open};
+pub use measured::{Ask, Connection, drive, not_sent, open, open_many};
 pub use target::{API_KEY_ENV, Target, TargetError, Timeouts};
 
 /// The runtime on which a few streams are driven, or none: [`runtime_for`] one.

@@ -14,6 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
+use dyno_shared::record::RequestError;
 use dyno_shared::submission::Calibration;
 use dyno_shared::units::Seconds;
 use dyno_shared::workload::Sampling;
@@ -22,7 +23,7 @@ use tokio::task::JoinSet;
 use crate::endpoint::openai_chat::{ChatRequest, Message, Optional, PATH};
 use crate::limits::need_open_files;
 use crate::simulator::clock::now_ns;
-use crate::transport::{Ask, Connection, Target, open};
+use crate::transport::{Ask, Connection, Target, open_many};
 use engine::Engine;
 
 /// What a calibration lets the simulated engine do.
@@ -125,10 +126,9 @@ struct Batch {
 
 impl Batch {
     async fn drive(target: &Target, level: Level) -> anyhow::Result<Self> {
-        let mut connections: Vec<Connection> = Vec::new();
-        for _ in 0..level.streams {
-            connections.push(open(target).await.map_err(|error| anyhow::anyhow!(error.message))?);
-        }
+        let connections: Result<Vec<Connection>, RequestError> =
+            open_many(target, level.streams as usize).await.into_iter().collect();
+        let connections = connections.map_err(|error| anyhow::anyhow!(error.message))?;
         let asks: Vec<Ask> = (0..level.streams).map(|stream| ask(stream, level.tokens)).collect();
         // Both clocks at one instant.
         let (start, start_ns) = (Instant::now(), now_ns());

@@ -2,20 +2,16 @@
 
 use std::time::Instant;
 
-use dyno_shared::record::RequestError;
 use tokio::task::JoinSet;
 
 use crate::stream::Observed;
-use crate::transport::{Ask, Connection, Target, not_sent, open};
-
-/// Connections that are opened at a time: a server's queue of new ones may be short.
-const OPENED_AT_A_TIME: usize = 64;
+use crate::transport::{Ask, Target, not_sent, open, open_many};
 
 /// Sends all of them at one moment and observes each to its end; the answers in the order of `asks`.
 ///
 /// Every request is due once all connections stand: setting them up is timed apart. Dropping the future closes them.
 pub(super) async fn drive(target: &Target, asks: Vec<Ask>, run_start: Instant) -> Vec<Observed> {
-    let connections = connect(target, asks.len()).await;
+    let connections = open_many(target, asks.len()).await;
     let due = Instant::now();
     let mut streams = JoinSet::new();
     for (place, (mut ask, connection)) in asks.into_iter().zip(connections).enumerate() {
@@ -42,18 +38,4 @@ pub(super) async fn one(target: &Target, mut ask: Ask, run_start: Instant) -> Ob
         }
         Err(error) => not_sent(&ask, run_start, error),
     }
-}
-
-/// Opens so many connections, each timed by itself.
-async fn connect(target: &Target, count: usize) -> Vec<Result<Connection, RequestError>> {
-    let mut connections = Vec::with_capacity(count);
-    while connections.len() < count {
-        let mut opening = JoinSet::new();
-        for _ in connections.len()..count.min(connections.len() + OPENED_AT_A_TIME) {
-            let target = target.clone();
-            opening.spawn(async move { open(&target).await });
-        }
-        connections.extend(opening.join_all().await);
-    }
-    connections
 }

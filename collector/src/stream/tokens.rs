@@ -23,6 +23,13 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
+    /// Notes an event that carried text and said nothing else.
+    pub(super) fn note_text(&mut self) {
+        self.usage_is_stale = true;
+        self.timings_are_stale = true;
+        self.counts.push(None);
+    }
+
     /// Notes one event; `finished` when it or an earlier one gave a finish reason.
     pub(super) fn note(&mut self, event: &Event, finished: bool) {
         if event.carries_text() {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use dyno_shared::record::{RequestError, RequestErrorKind, RequestRecord};
 use dyno_shared::units::Seconds;
 use http::Method;
+use tokio::task::JoinSet;
 
 use super::crowd::UnderWay;
 use super::exchange::{Asking, Broken, Exchange, request};
@@ -16,6 +17,9 @@ use crate::stream::{Observed, Observer};
 
 /// How long the rest of a body may take after `[DONE]`, so that the server can close in peace.
 const FAREWELL: Duration = Duration::from_millis(250);
+
+/// Connections that are opened at a time: a server's queue of new ones may be short.
+const OPENED_AT_A_TIME: usize = 64;
 
 /// One request, its body built before anything is timed.
 #[derive(Debug, Clone)]
@@ -65,6 +69,20 @@ pub async fn open(target: &Target) -> Result<Connection, RequestError> {
     let socket = dial(target).await.map_err(|failure| error(failure.explain()))?;
     let (set_up, local_port) = (begin.elapsed(), socket.local_port);
     Ok(Connection { target: target.clone(), exchange: Exchange::new(socket), set_up, local_port })
+}
+
+/// Opens so many connections, each timed by itself.
+pub async fn open_many(target: &Target, count: usize) -> Vec<Result<Connection, RequestError>> {
+    let mut connections = Vec::with_capacity(count);
+    while connections.len() < count {
+        let mut opening = JoinSet::new();
+        for _ in connections.len()..count.min(connections.len() + OPENED_AT_A_TIME) {
+            let target = target.clone();
+            opening.spawn(async move { open(&target).await });
+        }
+        connections.extend(opening.join_all().await);
+    }
+    connections
 }
 
 /// Opens a connection, sends, and observes to the end. Failures stand in the record.
