@@ -134,6 +134,19 @@ impl Snapshot {
     }
 }
 
+/// The times that vLLM counts of every request, and TensorRT-LLM after it, by the engine's own counter of a name.
+pub(super) fn request_times(total: impl Fn(&str) -> Option<f64>) -> EngineCounters {
+    EngineCounters {
+        prompt_s: total("request_prefill_time_seconds_sum").map(Seconds),
+        decode_s: total("request_decode_time_seconds_sum").map(Seconds),
+        ttft_s: total("time_to_first_token_seconds_sum").map(Seconds),
+        ttft_requests: total("time_to_first_token_seconds_count"),
+        queue_s: total("request_queue_time_seconds_sum").map(Seconds),
+        queue_requests: total("request_queue_time_seconds_count"),
+        ..EngineCounters::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

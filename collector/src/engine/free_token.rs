@@ -3,7 +3,7 @@
 //! No accelerator was at hand, so the tests read small answers written after its documentation.
 
 use dyno_shared::submission::EngineCounters;
-use dyno_shared::system::{Engine as SystemEngine, Model, Setting};
+use dyno_shared::system::Setting;
 use serde_json::Value;
 
 use super::answers::{Answers, Route};
@@ -12,7 +12,7 @@ use super::effective::{
     CONTEXT_LIMIT_TOKENS, Effective, Flag, KV_BLOCK_TOKENS, KV_CAPACITY_BYTES, KV_CAPACITY_TOKENS,
     MOE_BACKEND, MOE_EXPERTS, MOE_RESIDENT_EXPERTS, Meaning, Requested, as_number, told,
 };
-use super::{Description, Engine, published_name, words};
+use super::{Description, Engine, words};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 
@@ -92,18 +92,8 @@ fn describe(answers: &Answers, entry: &Value) -> Description {
     let (stats, cache) = (answers.json(STATS), answers.json(CACHE));
     let in_force = stats["model"]["ctx"].as_u64();
     let mut about = Description {
-        system: SystemEngine {
-            name: ENGINE.name.to_owned(),
-            version: words(&answers.json("/health")["version"]),
-            commit: None,
-            simulated: false,
-        },
-        model: Model {
-            name: published_name(entry["id"].as_str().unwrap_or_default()).to_owned(),
-            ..Model::default()
-        },
         context_limit_tokens: in_force.or_else(|| entry["max_model_len"].as_u64()),
-        ..Description::default()
+        ..Description::of(ENGINE.name, words(&answers.json("/health")["version"]), entry)
     };
     let source = if in_force.is_some() { STATS } else { "/v1/models" };
     about.effective_number(CONTEXT_LIMIT_TOKENS, about.context_limit_tokens, source);

@@ -1,11 +1,10 @@
 //! Any server that speaks OpenAI's chat API.
 
-use dyno_shared::system::{Engine as SystemEngine, Model};
 use serde_json::{Value, json};
 
 use super::answers::{Answers, Route};
 use super::effective::CONTEXT_LIMIT_TOKENS;
-use super::{Description, Engine, Tokenize, published_name, words};
+use super::{Description, Engine, Tokenize, words};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 
@@ -33,17 +32,10 @@ pub(super) const ENGINE: Engine = Engine {
 };
 
 fn describe(answers: &Answers, entry: &Value) -> Description {
-    let id = entry["id"].as_str().unwrap_or_default();
+    let name = named_by_itself(entry).unwrap_or_else(|| ENGINE.name.to_owned());
     let mut about = Description {
-        system: SystemEngine {
-            name: named_by_itself(entry).unwrap_or_else(|| ENGINE.name.to_owned()),
-            version: words(&answers.json("/version")["version"]),
-            commit: None,
-            simulated: false,
-        },
-        model: Model { name: published_name(id).to_owned(), ..Model::default() },
         context_limit_tokens: entry["max_model_len"].as_u64().or_else(|| entry["context_length"].as_u64()),
-        ..Description::default()
+        ..Description::of(&name, words(&answers.json("/version")["version"]), entry)
     };
     about.effective_number(CONTEXT_LIMIT_TOKENS, about.context_limit_tokens, "/v1/models");
     about

@@ -3,12 +3,11 @@
 //! It lists every model that it has on disk and loads one at the first request for it. Its OpenAI route tells token
 //! counts and no times, and skips fields that it does not know.
 
-use dyno_shared::system::{Engine as SystemEngine, Model};
 use serde_json::Value;
 
 use super::answers::{Answers, Route};
 use super::effective::CONTEXT_LIMIT_TOKENS;
-use super::{Description, Engine, Loaded, published_name, words};
+use super::{Description, Engine, Loaded, words};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 
@@ -48,13 +47,6 @@ fn describe(answers: &Answers, listed: &Value) -> Description {
     let id = listed["id"].as_str().unwrap_or_default();
     let entry = entries(answers).find(|entry| entry["id"] == id).unwrap_or(&Value::Null);
     let mut about = Description {
-        system: SystemEngine { name: ENGINE.name.to_owned(), ..SystemEngine::default() },
-        model: Model {
-            name: published_name(id).to_owned(),
-            quantisation: words(&entry["quantization"]),
-            format: words(&entry["compatibility_type"]).map(|format| format.to_uppercase()),
-            ..Model::default()
-        },
         // What a model could have is not what it runs with.
         context_limit_tokens: entry["loaded_context_length"].as_u64().filter(|_| is_loaded(entry)),
         warnings: vec![
@@ -62,8 +54,10 @@ fn describe(answers: &Answers, listed: &Value) -> Description {
              be turned off: a model that thinks will think"
                 .to_owned(),
         ],
-        ..Description::default()
+        ..Description::of(ENGINE.name, None, listed)
     };
+    about.model.quantisation = words(&entry["quantization"]);
+    about.model.format = words(&entry["compatibility_type"]).map(|format| format.to_uppercase());
     about.effective_number(CONTEXT_LIMIT_TOKENS, about.context_limit_tokens, MODELS);
     let most = entry["max_context_length"].as_u64();
     if let (Some(tokens), Some(most)) = (about.context_limit_tokens, most)

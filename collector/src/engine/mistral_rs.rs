@@ -4,13 +4,12 @@
 //! once more, under the name `default`, the one that is taken where none is named.
 
 use dyno_shared::submission::EngineCounters;
-use dyno_shared::system::{Engine as SystemEngine, Model};
 use dyno_shared::units::Seconds;
 use serde_json::Value;
 
 use super::answers::{Answers, MODELS, Route};
 use super::counters::Counting;
-use super::{Description, Engine, Loaded, published_name, words};
+use super::{Description, Engine, Loaded, words};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::{Optional, ThinkingField};
 use crate::prometheus::Samples;
@@ -59,16 +58,13 @@ fn entries(answers: &Answers) -> impl Iterator<Item = &Value> {
 }
 
 fn describe(_: &Answers, listed: &Value) -> Description {
-    let id = listed["id"].as_str().unwrap_or_default();
     Description {
-        system: SystemEngine { name: ENGINE.name.to_owned(), ..SystemEngine::default() },
-        model: Model { name: published_name(id).to_owned(), ..Model::default() },
         warnings: vec![
             "mistral.rs tells neither its version nor its quantisation nor its context: give them with --quantisation \
              and --context"
                 .to_owned(),
         ],
-        ..Description::default()
+        ..Description::of(ENGINE.name, None, listed)
     }
 }
 

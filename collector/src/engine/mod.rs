@@ -113,6 +113,16 @@ struct Description {
 }
 
 impl Description {
+    /// An engine of that name, and the model by its entry in the list.
+    fn of(engine: &str, version: Option<String>, entry: &Value) -> Self {
+        let id = entry["id"].as_str().unwrap_or_default();
+        Self {
+            system: system::Engine { name: engine.to_owned(), version, ..system::Engine::default() },
+            model: system::Model { name: published_name(id).to_owned(), ..system::Model::default() },
+            ..Self::default()
+        }
+    }
+
     /// Notes a value in effect and where it was read.
     fn effective(&mut self, key: &str, value: Setting, source: &str) {
         self.effective.insert(key.to_owned(), Sourced { value, source: source.to_owned() });

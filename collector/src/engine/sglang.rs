@@ -4,7 +4,7 @@
 //! the server's information about itself and its list of models.
 
 use dyno_shared::submission::EngineCounters;
-use dyno_shared::system::{Engine as SystemEngine, Model, Setting, Topology};
+use dyno_shared::system::{Setting, Topology};
 use dyno_shared::units::Seconds;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use super::effective::{
     Meaning, PIPELINE_PARALLEL, PREFILL_CHUNK_TOKENS, PREFIX_CACHE, QUANTISATION, Requested, SPECULATIVE,
     SPECULATIVE_DRAFT_TOKENS, TENSOR_PARALLEL,
 };
-use super::{Description, Engine, Tokenize, published_name, small, words};
+use super::{Description, Engine, Tokenize, small, words};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 use crate::prometheus::Samples;
@@ -130,18 +130,6 @@ fn describe(answers: &Answers, entry: &Value) -> Description {
     let info = answers.json(source);
     let listed = entry["max_model_len"].as_u64();
     let mut about = Description {
-        system: SystemEngine {
-            name: ENGINE.name.to_owned(),
-            version: words(&info["version"]),
-            commit: None,
-            simulated: false,
-        },
-        model: Model {
-            name: published_name(entry["id"].as_str().unwrap_or_default()).to_owned(),
-            quantisation: words(&info["quantization"]),
-            revision: words(&info["revision"]),
-            ..Model::default()
-        },
         context_limit_tokens: listed.or_else(|| info["context_length"].as_u64()),
         topology: Topology {
             tensor_parallel: small(&info["tp_size"]),
@@ -149,8 +137,10 @@ fn describe(answers: &Answers, entry: &Value) -> Description {
             expert_parallel: small(&info["ep_size"]),
             nodes: small(&info["nnodes"]),
         },
-        ..Description::default()
+        ..Description::of(ENGINE.name, words(&info["version"]), entry)
     };
+    about.model.quantisation = words(&info["quantization"]);
+    about.model.revision = words(&info["revision"]);
     let context_source = if listed.is_some() { "/v1/models" } else { source };
     about.effective_number(CONTEXT_LIMIT_TOKENS, about.context_limit_tokens, context_source);
     capacity(&mut about, info, source);

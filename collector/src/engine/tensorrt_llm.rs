@@ -3,17 +3,16 @@
 //! No accelerator was at hand, so the tests read small answers written after its documentation.
 
 use dyno_shared::submission::EngineCounters;
-use dyno_shared::system::{Engine as SystemEngine, Model, Topology};
-use dyno_shared::units::Seconds;
+use dyno_shared::system::Topology;
 use serde_json::Value;
 
 use super::answers::{Answers, Route};
-use super::counters::Counting;
+use super::counters::{Counting, request_times};
 use super::effective::{
     EXPERT_PARALLEL, Flag, KV_BLOCK_TOKENS, KV_CAPACITY_TOKENS, MAX_RUNNING_REQUESTS, Meaning,
     PIPELINE_PARALLEL, PREFILL_CHUNK_TOKENS, QUANTISATION, SPECULATIVE, TENSOR_PARALLEL,
 };
-use super::{Description, Engine, published_name, words};
+use super::{Description, Engine, words};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 use crate::prometheus::Samples;
@@ -61,34 +60,18 @@ fn counts(samples: &Samples) -> EngineCounters {
     EngineCounters {
         prompt_tokens: prompt.zip(cached).map(|(all, cached)| all - cached).filter(|tokens| *tokens >= 0.0),
         cached_tokens: cached,
-        prompt_s: total("request_prefill_time_seconds_sum").map(Seconds),
         output_tokens: output,
-        decode_s: total("request_decode_time_seconds_sum").map(Seconds),
         decode_tokens: ended.map(|(tokens, requests)| tokens - requests).filter(|tokens| *tokens >= 0.0),
-        ttft_s: total("time_to_first_token_seconds_sum").map(Seconds),
-        ttft_requests: total("time_to_first_token_seconds_count"),
-        queue_s: total("request_queue_time_seconds_sum").map(Seconds),
-        queue_requests: total("request_queue_time_seconds_count"),
         draft_tokens: total("spec_decode_drafted_tokens_total"),
         accepted_tokens: total("spec_decode_accepted_tokens_total"),
-        ..EngineCounters::default()
+        ..request_times(total)
     }
 }
 
 fn describe(answers: &Answers, entry: &Value) -> Description {
     let mut about = Description {
-        system: SystemEngine {
-            name: ENGINE.name.to_owned(),
-            version: words(&answers.json("/version")["version"]),
-            commit: None,
-            simulated: false,
-        },
-        model: Model {
-            name: published_name(entry["id"].as_str().unwrap_or_default()).to_owned(),
-            ..Model::default()
-        },
         context_limit_tokens: entry["max_model_len"].as_u64(),
-        ..Description::default()
+        ..Description::of(ENGINE.name, words(&answers.json("/version")["version"]), entry)
     };
     match answers.text(METRICS) {
         Some(text) => configuration(&mut about, &Samples::parse(text)),
@@ -146,6 +129,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use dyno_shared::units::Seconds;
 
     const EXPOSITION: &str = r#"# TYPE trtllm_request_success_total counter
 trtllm_request_success_total{model_name="m",engine_type="trtllm",finished_reason="stop"} 3

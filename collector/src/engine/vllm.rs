@@ -3,17 +3,16 @@
 //! Tested on what vLLM 0.32.0 answered on a CPU when it was recorded.
 
 use dyno_shared::submission::EngineCounters;
-use dyno_shared::system::{Engine as SystemEngine, Model, Setting};
-use dyno_shared::units::Seconds;
+use dyno_shared::system::Setting;
 use serde_json::{Value, json};
 
 use super::answers::{Answers, Route};
-use super::counters::Counting;
+use super::counters::{Counting, request_times};
 use super::effective::{
     CONTEXT_LIMIT_TOKENS, Effective, Flag, GPU_MEMORY_SHARE, KV_BLOCK_TOKENS, KV_CAPACITY_BYTES,
     KV_CAPACITY_TOKENS, KV_DTYPE, Meaning, PREFIX_CACHE, Requested, SPECULATIVE, as_number, told,
 };
-use super::{Description, Engine, Tokenize, published_name, words};
+use super::{Description, Engine, Tokenize, words};
 use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
 use crate::prometheus::{Sample, Samples};
@@ -84,35 +83,19 @@ fn counts(samples: &Samples) -> EngineCounters {
     EngineCounters {
         prompt_tokens: computed,
         cached_tokens: cached,
-        prompt_s: total("request_prefill_time_seconds_sum").map(Seconds),
         output_tokens: total("generation_tokens_total"),
-        decode_s: total("request_decode_time_seconds_sum").map(Seconds),
         decode_tokens: ended.map(|(tokens, requests)| tokens - requests).filter(|tokens| *tokens >= 0.0),
-        ttft_s: total("time_to_first_token_seconds_sum").map(Seconds),
-        ttft_requests: total("time_to_first_token_seconds_count"),
-        queue_s: total("request_queue_time_seconds_sum").map(Seconds),
-        queue_requests: total("request_queue_time_seconds_count"),
         draft_tokens: total("spec_decode_num_draft_tokens_total"),
         accepted_tokens: total("spec_decode_num_accepted_tokens_total"),
         verify_steps: total("spec_decode_num_drafts_total"),
-        ..EngineCounters::default()
+        ..request_times(total)
     }
 }
 
 fn describe(answers: &Answers, entry: &Value) -> Description {
     let mut about = Description {
-        system: SystemEngine {
-            name: ENGINE.name.to_owned(),
-            version: words(&answers.json("/version")["version"]),
-            commit: None,
-            simulated: false,
-        },
-        model: Model {
-            name: published_name(entry["id"].as_str().unwrap_or_default()).to_owned(),
-            ..Model::default()
-        },
         context_limit_tokens: entry["max_model_len"].as_u64(),
-        ..Description::default()
+        ..Description::of(ENGINE.name, words(&answers.json("/version")["version"]), entry)
     };
     about.effective_number(CONTEXT_LIMIT_TOKENS, about.context_limit_tokens, "/v1/models");
     let Some(text) = answers.text("/metrics") else {
