@@ -169,15 +169,7 @@ fn point_and_interval(
     figures: &[f64],
 ) -> Option<(f64, Option<BootstrapInterval>, &'static str)> {
     let bootstrap = Bootstrap::new(BOOTSTRAP_SEED);
-    let rates: Option<Vec<(f64, f64)>> = samples
-        .iter()
-        .map(|sample| match *sample {
-            Sample::Rate { amount, over } => Some((amount, over)),
-            Sample::Value(_) => None,
-        })
-        .collect();
-    if let Some(rates) = rates {
-        let (amounts, spans): (Vec<f64>, Vec<f64>) = rates.into_iter().unzip();
+    if let Some((amounts, spans)) = Sample::rates(samples) {
         let value = rate::ratio_of_totals(&amounts, &spans)?;
         return Some((value, bootstrap.ratio_of_totals(&amounts, &spans), "ratio of totals"));
     }

@@ -69,6 +69,17 @@ pub enum Sample {
 }
 
 impl Sample {
+    /// Amounts and spans, where every sample is a rate: what a ratio of totals is made of.
+    pub fn rates(samples: &[Self]) -> Option<(Vec<f64>, Vec<f64>)> {
+        samples
+            .iter()
+            .map(|sample| match *sample {
+                Self::Rate { amount, over } => Some((amount, over)),
+                Self::Value(_) => None,
+            })
+            .collect()
+    }
+
     /// The run's own figure; `None` where it would be a rate over nothing.
     pub fn figure(self) -> Option<f64> {
         let figure = match self {

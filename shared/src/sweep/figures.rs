@@ -57,15 +57,7 @@ fn cycles(case: &Case) -> BTreeMap<u32, Vec<&Run>> {
 }
 
 fn figure(samples: &[Sample]) -> Option<f64> {
-    let rates: Option<Vec<(f64, f64)>> = samples
-        .iter()
-        .map(|sample| match *sample {
-            Sample::Rate { amount, over } => Some((amount, over)),
-            Sample::Value(_) => None,
-        })
-        .collect();
-    if let Some(rates) = rates {
-        let (amounts, spans): (Vec<f64>, Vec<f64>) = rates.into_iter().unzip();
+    if let Some((amounts, spans)) = Sample::rates(samples) {
         return rate::ratio_of_totals(&amounts, &spans);
     }
     let figures: Option<Vec<f64>> = samples.iter().map(|sample| sample.figure()).collect();
