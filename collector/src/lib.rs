@@ -25,5 +25,7 @@ pub mod stream;
 pub mod system;
 pub mod talk;
 pub mod telemetry;
+#[cfg(test)]
+mod testing;
 pub mod transport;
 pub mod workload;

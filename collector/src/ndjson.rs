@@ -70,6 +70,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use crate::testing::pieces;
+
     fn lines(pieces: &[&[u8]]) -> Vec<(String, bool)> {
         let mut out = Vec::new();
         let mut decoder = Decoder::default();
@@ -130,16 +132,7 @@ mod tests {
             cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..8),
         ) {
             let bytes = text.as_bytes();
-            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-            at.sort_unstable();
-            let mut pieces = Vec::new();
-            let mut from = 0;
-            for to in at {
-                pieces.push(&bytes[from..to]);
-                from = to;
-            }
-            pieces.push(&bytes[from..]);
-            prop_assert_eq!(lines(&pieces), lines(&[bytes]));
+            prop_assert_eq!(lines(&pieces(bytes, &cuts)), lines(&[bytes]));
         }
     }
 }

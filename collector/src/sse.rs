@@ -165,6 +165,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use crate::testing::pieces;
+
     type Owned = (String, String, bool);
 
     fn frames(pieces: &[&[u8]]) -> Vec<Owned> {
@@ -252,16 +254,7 @@ mod tests {
             cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..8),
         ) {
             let bytes = text.as_bytes();
-            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-            at.sort_unstable();
-            let mut pieces = Vec::new();
-            let mut from = 0;
-            for to in at {
-                pieces.push(&bytes[from..to]);
-                from = to;
-            }
-            pieces.push(&bytes[from..]);
-            prop_assert_eq!(frames(&pieces), frames(&[bytes]));
+            prop_assert_eq!(frames(&pieces(bytes, &cuts)), frames(&[bytes]));
         }
     }
 }

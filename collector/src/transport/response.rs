@@ -221,6 +221,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use crate::testing::pieces;
+
     fn read(head_text: &str) -> Head {
         head(head_text.as_bytes()).unwrap().unwrap()
     }
@@ -320,12 +322,7 @@ mod tests {
                 write!(chunks, "{:x}\r\n{text}\r\n", text.len()).unwrap();
             }
             let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}0\r\n\r\n");
-            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(answer.len() + 1)).collect();
-            at.sort_unstable();
-            let ends = at.iter().copied().chain([answer.len()]);
-            let mut from = 0;
-            let pieces: Vec<&[u8]> = ends.map(|to| &answer.as_bytes()[std::mem::replace(&mut from, to)..to]).collect();
-            prop_assert_eq!(data(&pieces), Ok((texts.concat(), true)));
+            prop_assert_eq!(data(&pieces(answer.as_bytes(), &cuts)), Ok((texts.concat(), true)));
         }
 
         #[test]
