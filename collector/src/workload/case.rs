@@ -135,7 +135,7 @@ impl CasePlan {
     }
 
     /// Whether all runs share a prefix that must be in the engine's cache.
-    fn is_primed(&self) -> bool {
+    pub(super) fn is_primed(&self) -> bool {
         matches!(self.regime, Regime::CachedPrefix | Regime::DecodeAtDepth)
     }
 

@@ -13,7 +13,6 @@ pub mod suite;
 pub mod suite_file;
 pub mod tag;
 
-use dyno_shared::workload::Regime;
 use serde::{Deserialize, Serialize};
 
 pub use case::{CasePlan, Shape, Until};
@@ -211,8 +210,7 @@ fn opening(tag: &str) -> String {
 
 /// A cold prompt is new from its first character on; a cached one shares all but its tail with the case's others.
 fn long_draft(case: &CasePlan, series: &str, tag: String, stream: u32, number: usize) -> Draft {
-    let cached = matches!(case.regime, Regime::CachedPrefix | Regime::DecodeAtDepth);
-    let (text_tag, again) = if cached {
+    let (text_tag, again) = if case.is_primed() {
         (tag::case_tag(series, &case.id, stream), opening(&tag))
     } else {
         (tag.clone(), String::new())
@@ -255,6 +253,8 @@ pub fn samples() -> [String; 2] {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use dyno_shared::workload::Regime;
 
     use super::*;
 

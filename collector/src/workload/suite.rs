@@ -32,8 +32,9 @@ impl Counts {
     /// Those of the quick suite.
     pub const QUICK: Self = Self { runs: 5, batches: 3, warmups: 1 };
 
-    fn of(self, concurrent: bool) -> u32 {
-        if concurrent { self.batches } else { self.runs }
+    /// Recorded runs of a case of this regime.
+    pub(super) fn of(self, regime: Regime) -> u32 {
+        if matches!(regime, Regime::Load | Regime::Session) { self.batches } else { self.runs }
     }
 }
 
@@ -75,11 +76,13 @@ pub fn extra(counts: Counts) -> Vec<CasePlan> {
     counted(vec![two_length], counts)
 }
 
+/// Every case that has a name of ours.
+pub fn known(counts: Counts) -> Vec<CasePlan> {
+    [full(counts), quick(counts), extra(counts)].concat()
+}
+
 fn counted(cases: Vec<CasePlan>, counts: Counts) -> Vec<CasePlan> {
-    let counted = |case: CasePlan| {
-        let concurrent = matches!(case.regime, Regime::Load | Regime::Session);
-        CasePlan { runs: counts.of(concurrent), warmups: counts.warmups, ..case }
-    };
+    let counted = |case: CasePlan| CasePlan { runs: counts.of(case.regime), warmups: counts.warmups, ..case };
     cases.into_iter().map(counted).collect()
 }
 

@@ -130,7 +130,7 @@ impl Reader<'_> {
     }
 
     fn standard(&self, name: &Spanned<String>) -> Result<Read, SuiteError> {
-        let known = known();
+        let known = suite::known(Counts::default());
         let found = known.iter().find(|case| case.id == *name.get_ref()).cloned();
         let plan = found.ok_or_else(|| {
             let names: Vec<&str> = known.iter().map(|case| case.id.as_str()).collect();
@@ -146,9 +146,8 @@ impl Reader<'_> {
         let regime = described.regime.regime();
         let workload = self.workload(described)?;
         let mut plan = CasePlan::new(&id, regime, workload);
-        let concurrent = matches!(regime, Regime::Load | Regime::Session);
         let counts = Counts::default();
-        plan.runs = if concurrent { counts.batches } else { counts.runs };
+        plan.runs = counts.of(regime);
         plan.warmups = counts.warmups;
         self.sizes(described, &mut plan)?;
         self.course(described, &mut plan)?;
@@ -169,7 +168,7 @@ impl Reader<'_> {
             );
             return Err(self.at(id.span().start, message));
         }
-        if known().iter().any(|case| case.id == *name) {
+        if suite::known(Counts::default()).iter().any(|case| case.id == *name) {
             let message = format!(
                 "`{name}` is a standard case, and cases of one name are compared: give this one another id, or take the \
                  standard one with include = [\"{name}\"]"
@@ -298,11 +297,6 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-fn known() -> Vec<CasePlan> {
-    let counts = Counts::default();
-    [suite::full(counts), suite::quick(counts), suite::extra(counts)].concat()
 }
 
 #[cfg(test)]

@@ -36,8 +36,8 @@ pub(super) fn asked(args: &RunArgs) -> Result<Vec<CasePlan>, Failure> {
     let own = args.suite.as_deref().map(|path| of_file(args, path)).transpose()?;
     let mut cases = match own {
         Some(own) => chosen(args, own.clone(), own)?,
-        None if args.quick => chosen(args, standard(counts), suite::quick(counts))?,
-        None => chosen(args, standard(counts), suite::full(counts))?,
+        None if args.quick => chosen(args, suite::known(counts), suite::quick(counts))?,
+        None => chosen(args, suite::known(counts), suite::full(counts))?,
     };
     if let Some(half_width) = args.until {
         let until = Until { half_width, budget_s: args.budget.as_secs_f64() };
@@ -46,11 +46,6 @@ pub(super) fn asked(args: &RunArgs) -> Result<Vec<CasePlan>, Failure> {
         }
     }
     Ok(cases)
-}
-
-/// Every case that has a name of ours.
-fn standard(counts: Counts) -> Vec<CasePlan> {
-    [suite::full(counts), suite::quick(counts), suite::extra(counts)].concat()
 }
 
 /// Those of the known cases that are named, else the usual ones.
