@@ -45,12 +45,12 @@ use crate::{calibration, report, system, transport};
 /// Wrong usage, an endpoint that fails, a disk that is full: each says what to do.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     // What can be refused is refused before anything is sent.
-    let streams = streams(&suite::asked(args)?);
-    let runtime = transport::runtime_for(streams).context("no runtime for the client")?;
-    runtime.block_on(measure(args))
+    let asked = suite::asked(args)?;
+    let runtime = transport::runtime_for(streams(&asked)).context("no runtime for the client")?;
+    runtime.block_on(measure(args, asked))
 }
 
-async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
+async fn measure(args: &RunArgs, asked: Vec<CasePlan>) -> Result<Exit, Failure> {
     let target = locate::target(args).await?;
     locate::wait(args, &target).await?;
     let mut subject = Subject::of(args, target).await?;
@@ -64,9 +64,9 @@ async fn measure(args: &RunArgs) -> Result<Exit, Failure> {
     let found = subject.trial().await?;
     let (target, identified) = (&subject.target, &subject.identified);
     let (mut journal, header, mut ledger) = if args.resume {
-        unfinished::resume(args, identified, &journal_path)?
+        unfinished::resume(args, &asked, identified, &journal_path)?
     } else {
-        begin(args, &subject, &found, &journal_path).await?
+        begin(args, asked, &subject, &found, &journal_path).await?
     };
     need_open_files(u64::from(streams(&header.plan.cases))).map_err(Failure::usage)?;
     say(announce(identified, &header, &ledger));
@@ -99,13 +99,13 @@ pub(super) fn hardware(args: &RunArgs, is_here: bool) -> Hardware {
 /// A new measurement: its plan, its journal, and nothing measured yet but the client.
 async fn begin(
     args: &RunArgs,
+    asked: Vec<CasePlan>,
     subject: &Subject,
     found: &Trial,
     journal_path: &Path,
 ) -> Result<(Journal, Header, Ledger), Failure> {
     let identified = &subject.identified;
-    let context = args.context.or(identified.context_limit_tokens);
-    let suite::Choice { cases, notes } = suite::choose(args, context, identified.total_slots)?;
+    let (cases, notes) = args.fitting(asked, identified)?;
     for note in &notes {
         say(format_args!("note: {note}"));
     }
@@ -140,7 +140,7 @@ pub(super) async fn certificate(args: &RunArgs, plan: &Plan, found: &Trial) -> O
 }
 
 /// The most streams that are open at once.
-fn streams(cases: &[CasePlan]) -> u32 {
+pub(super) fn streams(cases: &[CasePlan]) -> u32 {
     cases.iter().map(|case| case.concurrency).max().unwrap_or(1).max(1)
 }
 

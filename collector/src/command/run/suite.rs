@@ -70,13 +70,8 @@ fn of_file(args: &RunArgs, path: &Path) -> Result<Vec<CasePlan>, Failure> {
     suite_file::parse(&text, args.runs, args.warmups).with_context(named).map_err(Failure::usage)
 }
 
-/// Of the cases that were asked for, those that fit into the context. An unknown context is taken to be long enough:
-/// the engine will refuse what it cannot take. `slots` are the requests that the engine serves at once, where it tells.
-pub(super) fn choose(args: &RunArgs, context: Option<u64>, slots: Option<u32>) -> Result<Choice, Failure> {
-    fitting(asked(args)?, context, slots)
-}
-
-/// The same of any cases.
+/// Of some cases those that fit into the context. An unknown context is taken to be long enough: the engine will refuse
+/// what it cannot take. `slots` are the requests that the engine serves at once, where it tells.
 pub(super) fn fitting(
     cases: Vec<CasePlan>,
     context: Option<u64>,
@@ -123,6 +118,10 @@ fn queueing(cases: &[CasePlan], slots: Option<u32>) -> Option<String> {
 mod tests {
     use super::super::options::parse_for_tests as parse;
     use super::*;
+
+    fn choose(args: &RunArgs, context: Option<u64>, slots: Option<u32>) -> Result<Choice, Failure> {
+        fitting(asked(args)?, context, slots)
+    }
 
     fn names(line: &str, context: Option<u64>) -> Vec<String> {
         choose(&parse(line), context, None).unwrap().cases.into_iter().map(|case| case.id).collect()

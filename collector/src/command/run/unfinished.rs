@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::anyhow;
 use dyno_shared::format::percent;
 
-use super::{RunArgs, suite};
+use super::RunArgs;
 use crate::engine::Identified;
 use crate::exit::Failure;
 use crate::journal::{Header, Journal};
 use crate::protocol::Ledger;
+use crate::workload::CasePlan;
 
 /// The engine as a journal names it.
 pub(super) fn engine_line(identified: &Identified) -> String {
@@ -28,12 +29,13 @@ pub(super) fn engine_line(identified: &Identified) -> String {
 /// Opens the journal and checks that what it holds is what is measured now.
 pub(super) fn resume(
     args: &RunArgs,
+    asked: &[CasePlan],
     identified: &Identified,
     path: &Path,
 ) -> Result<(Journal, Header, Ledger), Failure> {
     let (journal, mut header, entries) = Journal::resume(path).map_err(Failure::usage)?;
     let found = (engine_line(identified), identified.model_id.as_str());
-    if let Some(difference) = difference(args, &header, &found.0, found.1)? {
+    if let Some(difference) = difference(args, asked, &header, &found.0, found.1) {
         return Err(Failure::usage(anyhow!(
             "{} cannot be gone on with: {difference}. Use what it was begun with, or start over with --force",
             path.display()
@@ -45,47 +47,53 @@ pub(super) fn resume(
 }
 
 /// The first thing that is not as it was, in words. What the command line does not say stays as it was.
-fn difference(args: &RunArgs, header: &Header, engine: &str, model: &str) -> Result<Option<String>, Failure> {
+fn difference(
+    args: &RunArgs,
+    asked: &[CasePlan],
+    header: &Header,
+    engine: &str,
+    model: &str,
+) -> Option<String> {
     let plan = &header.plan;
     let differs =
         |what: &str, was: &str, is: &str| (was != is).then(|| format!("its {what} is {was}, now it is {is}"));
     if let Some(found) =
         differs("engine", &header.engine, engine).or_else(|| differs("model", &header.model, model))
     {
-        return Ok(Some(found));
+        return Some(found);
     }
     if let Some(found) = args.series.as_ref().and_then(|series| differs("series", &plan.series, series)) {
-        return Ok(Some(found));
+        return Some(found);
     }
     if let Some(found) = args.seed.and_then(|seed| differs("seed", &plan.seed.to_string(), &seed.to_string()))
     {
-        return Ok(Some(found));
+        return Some(found);
     }
     if let Some(now) = args.runs
         && let Some(other) = plan.cases.iter().find(|case| case.until.is_some() || case.runs != now)
     {
         let was =
             if other.until.is_some() { "decided by --until".to_owned() } else { other.runs.to_string() };
-        return Ok(differs("number of runs", &was, &now.to_string()));
+        return differs("number of runs", &was, &now.to_string());
     }
     if let Some(now) = args.until
         && plan.cases.iter().any(|case| case.until.is_none_or(|until| until.half_width != now))
     {
-        return Ok(Some(format!("it is not measured until {} is reached", percent(Some(now)))));
+        return Some(format!("it is not measured until {} is reached", percent(Some(now))));
     }
     if args.quick || args.suite.is_some() || !args.cases.is_empty() {
-        let asked = suite::asked(args)?;
         // Those that do not fit into the context were left out then.
         if let Some(new) = plan.cases.iter().find(|case| asked.iter().all(|a| a.id != case.id)) {
-            return Ok(Some(format!("it measures {}, which is not among the cases now", new.id)));
+            return Some(format!("it measures {}, which is not among the cases now", new.id));
         }
     }
-    Ok(None)
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::options::parse_for_tests as parse;
+    use super::super::suite;
     use super::*;
     use crate::journal::Details;
     use crate::protocol::Plan;
@@ -105,7 +113,8 @@ mod tests {
     }
 
     fn found(line: &str) -> Option<String> {
-        difference(&parse(line), &header(), "llama.cpp b1", "m").unwrap()
+        let args = parse(line);
+        difference(&args, &suite::asked(&args).unwrap(), &header(), "llama.cpp b1", "m")
     }
 
     #[test]
@@ -121,7 +130,7 @@ mod tests {
         assert!(found("--series t").unwrap().contains("series"));
         assert!(found("--seed 1").unwrap().contains("seed"));
         assert!(found("--cases code").unwrap().contains("code_q128"));
-        let other = difference(&parse(""), &header(), "llama.cpp b2", "m").unwrap().unwrap();
+        let other = difference(&parse(""), &[], &header(), "llama.cpp b2", "m").unwrap();
         assert_eq!(other, "its engine is llama.cpp b1, now it is llama.cpp b2");
     }
 }
