@@ -23,9 +23,10 @@ pub use options::SweepArgs;
 use state::State;
 use variants::{Variant, order};
 
-use super::run::{Subject, certificate, cleaned, hardware, remark, series, write_shard};
+use super::run::{Subject, certificate, cleaned, hardware, remark, series, streams, write_shard};
 use crate::calendar::unix_seconds;
 use crate::exit::{Exit, Failure};
+use crate::limits::need_open_files;
 use crate::protocol::Trial;
 use crate::stop::Stop;
 use crate::talk::say;
@@ -58,7 +59,9 @@ pub fn run(args: &SweepArgs) -> Result<Exit, Failure> {
         .iter()
         .map(|variant| Ok(Arm::new(variant.clone(), launched(variant)?)))
         .collect::<Result<_, Failure>>()?;
-    let runtime = transport::runtime().context("no runtime for the client")?;
+    let streams = streams(&asked.cases);
+    need_open_files(u64::from(streams)).map_err(Failure::usage)?;
+    let runtime = transport::runtime_for(streams).context("no runtime for the client")?;
     runtime.block_on(async {
         let sweep = Sweep {
             args,

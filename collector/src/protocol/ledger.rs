@@ -88,8 +88,12 @@ impl CaseLedger {
 
     /// Numbers of the runs that are still to do, at most.
     pub fn missing(&self) -> impl Iterator<Item = u32> + use<> {
+        self.missing_after(self.plan.runs_before)
+    }
+
+    /// The same where so many runs were to be made before.
+    pub fn missing_after(&self, before: u32) -> impl Iterator<Item = u32> + use<> {
         let done: BTreeSet<u32> = self.runs.iter().map(|run| run.number).collect();
-        let before = self.plan.runs_before;
         (before + 1..=before.saturating_add(self.plan.runs)).filter(move |number| !done.contains(number))
     }
 

@@ -138,11 +138,11 @@ impl Arm {
     /// Whether all runs of a cycle are there.
     pub fn is_complete(&self, cycle: u32) -> bool {
         self.begun.as_ref().is_some_and(|begun| {
-            begun.ledger.cases.iter().all(|case| {
-                let mut of_cycle = case.clone();
-                turn_to(&mut of_cycle, cycle);
-                of_cycle.is_complete()
-            })
+            begun
+                .ledger
+                .cases
+                .iter()
+                .all(|case| case.missing_after(runs_before(case, cycle)).next().is_none())
         })
     }
 
@@ -246,9 +246,14 @@ fn label(variant: &Variant, facts: &Facts) -> String {
     if facts.engine.simulated { format!("{SIMULATED} {}", variant.label) } else { variant.label.clone() }
 }
 
-/// Lets a case lack the runs of one cycle: (cycle − 1)·R + 1 to cycle·R.
+/// Runs of a case in the cycles before one: its own are (cycle − 1)·R + 1 to cycle·R.
+fn runs_before(case: &CaseLedger, cycle: u32) -> u32 {
+    (cycle - 1).saturating_mul(case.plan.runs)
+}
+
+/// Lets a case lack the runs of one cycle.
 fn turn_to(case: &mut CaseLedger, cycle: u32) {
-    case.plan.runs_before = (cycle - 1).saturating_mul(case.plan.runs);
+    case.plan.runs_before = runs_before(case, cycle);
     case.ended_early = None;
     // A fresh process has seen nothing of a run that was in flight in another one.
     case.in_flight = None;

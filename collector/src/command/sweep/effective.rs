@@ -8,32 +8,27 @@ use dyno_shared::system::Setting;
 use super::variants::Variant;
 use crate::command::run::setting;
 use crate::engine::Identified;
-use crate::engine::effective::{Outcome, check, disagreements};
+use crate::engine::effective::{Checked, Outcome, check};
 use crate::launch::flags::variable;
 
-/// What was found.
-pub(super) struct Verified {
-    /// Flags of which the engine does not say whether they took effect.
-    pub unverifiable: Vec<String>,
-}
-
-/// Holds every flag against what the engine says that it runs.
+/// Holds every flag against what the engine says that it runs, and gives those of which it says nothing.
 ///
 /// # Errors
 /// Names what was asked for and what is in effect instead: figures of another configuration would be no figures of
 /// this one.
-pub(super) fn verify(variant: &Variant, identified: &Identified) -> anyhow::Result<Verified> {
-    let requested = requested(variant);
-    let wrong: Vec<String> = disagreements(&requested, identified).iter().map(ToString::to_string).collect();
+pub(super) fn verify(variant: &Variant, identified: &Identified) -> anyhow::Result<Vec<String>> {
+    let (unverifiable, told): (Vec<Checked>, Vec<Checked>) = check(&requested(variant), identified)
+        .into_iter()
+        .partition(|checked| checked.outcome == Outcome::NotVerifiable);
+    let wrong: Vec<String> = told
+        .into_iter()
+        .filter_map(|checked| checked.disagreement(identified))
+        .map(|d| d.to_string())
+        .collect();
     if !wrong.is_empty() {
         return Err(anyhow!("{}", wrong.join("; ")));
     }
-    let unverifiable = check(&requested, identified)
-        .into_iter()
-        .filter(|checked| checked.outcome == Outcome::NotVerifiable)
-        .map(|checked| checked.flag)
-        .collect();
-    Ok(Verified { unverifiable })
+    Ok(unverifiable.into_iter().map(|checked| checked.flag).collect())
 }
 
 /// The flags of a variant. Variables of the environment are not among them, nor is the model.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow};
 
 use super::Sweep;
-use super::effective::{self, Verified};
+use super::effective;
 use super::table::{figures, seconds};
 use crate::command::run::{PartOf, RunArgs, Subject};
 use crate::exit::{Exit, Failure};
@@ -98,7 +98,7 @@ impl Sweep<'_> {
             Prepared::Failed(why) => return Ok(Outcome::Failed(why)),
             Prepared::Stopped => return Ok(Outcome::Stopped),
         };
-        let Verified { unverifiable } =
+        let unverifiable =
             effective::verify(&self.arms[at].variant, &subject.identified).map_err(Failure::usage)?;
         self.note_once(subject.identified.warnings.iter().cloned());
         self.settle_plan(&subject, &found, &unverifiable).await?;

@@ -109,21 +109,23 @@ pub fn check(requested: &Requested, identified: &Identified) -> Vec<Checked> {
 
 /// The flags that did not take effect: [`check`] without the rest.
 pub fn disagreements(requested: &Requested, identified: &Identified) -> Vec<Disagreement> {
-    check(requested, identified)
-        .into_iter()
-        .filter_map(|Checked { flag, requested, outcome }| match outcome {
-            Outcome::Otherwise { key, expected, effective } => Some(Disagreement {
-                engine: identified.system.name.clone(),
-                flag,
-                requested,
-                key,
-                expected,
-                effective: effective.value,
-                source_: effective.source,
-            }),
-            Outcome::InEffect | Outcome::NotVerifiable => None,
+    check(requested, identified).into_iter().filter_map(|checked| checked.disagreement(identified)).collect()
+}
+
+impl Checked {
+    /// What to say where the flag did not take effect.
+    pub fn disagreement(self, identified: &Identified) -> Option<Disagreement> {
+        let Outcome::Otherwise { key, expected, effective } = self.outcome else { return None };
+        Some(Disagreement {
+            engine: identified.system.name.clone(),
+            flag: self.flag,
+            requested: self.requested,
+            key,
+            expected,
+            effective: effective.value,
+            source_: effective.source,
         })
-        .collect()
+    }
 }
 
 fn outcome(
