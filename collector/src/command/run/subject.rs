@@ -10,8 +10,9 @@ use dyno_shared::workload::Sampling;
 
 use super::{RunArgs, locate, options, suite, unfinished};
 use crate::calendar::unix_seconds;
+use crate::endpoint::Dialect;
 use crate::endpoint::openai_chat::Optional;
-use crate::engine::{Identified, LogFile, identify, log_lines};
+use crate::engine::{EndpointError, Identified, LogFile, identify, log_lines};
 use crate::exit::Failure;
 use crate::journal::{Header, Journal};
 use crate::protocol::{Clock, Ending, Ledger, Measurement, Plan, Rig, Trial, trial};
@@ -46,13 +47,9 @@ pub(in crate::command) struct PartOf {
 impl Subject {
     /// Settles which engine and model are measured. The engine is ready.
     pub async fn of(args: &RunArgs, target: Target) -> Result<Self, Failure> {
-        let identified = identify(&target, args.model.as_deref()).await.map_err(locate::failure)?;
-        let mut identified = identified.asked_by(args.endpoint);
         let log = args.engine_log.as_deref().map(log_file).transpose()?;
-        let said = log.as_ref().and_then(|log| log.since(0).ok()).unwrap_or_default();
-        identified
-            .effective
-            .extend(log_lines::effective(&said).into_iter().map(|(key, value)| (key.to_owned(), value)));
+        let looked = look(&target, args.model.as_deref(), args.endpoint, log.as_ref()).await;
+        let identified = looked.map_err(locate::failure)?;
         let optional = args.optional(identified.dialect.optional(identified.engine.optional));
         let telemetry = Sampler::start(target.local_port());
         Ok(Self { target, identified, optional, telemetry, log })
@@ -76,8 +73,9 @@ impl Subject {
 
     async fn look_again(&mut self) {
         // It answered a moment ago; if it does not now, the measurement will say so.
-        let Ok(again) = identify(&self.target, Some(&self.identified.model_id)).await else { return };
-        let again = again.asked_by(Some(self.identified.dialect));
+        let model = Some(self.identified.model_id.as_str());
+        let again = look(&self.target, model, Some(self.identified.dialect), self.log.as_ref()).await;
+        let Ok(again) = again else { return };
         for warning in again.warnings.iter().filter(|warning| !self.identified.warnings.contains(warning)) {
             say(format_args!("note: {warning}"));
         }
@@ -124,6 +122,20 @@ impl Subject {
             clock: Clock::at(unix_seconds(SystemTime::now()) - header.started_unix_s),
         }
     }
+}
+
+/// The engine as its answers, the choice of a route and its log describe it.
+async fn look(
+    target: &Target,
+    model: Option<&str>,
+    dialect: Option<Dialect>,
+    log: Option<&LogFile>,
+) -> Result<Identified, EndpointError> {
+    let mut identified = identify(target, model).await?.asked_by(dialect);
+    let said = log.and_then(|log| log.since(0).ok()).unwrap_or_default();
+    let told = log_lines::effective(&said);
+    identified.effective.extend(told.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    Ok(identified)
 }
 
 /// The engine's log.
