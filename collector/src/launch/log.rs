@@ -1,10 +1,12 @@
 //! The server's own words: kept in a file, its end shown when something goes wrong.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use dyno_shared::plain::plain;
+
+use crate::engine::LogFile;
 
 /// Lines of a log that are shown.
 const LINES: usize = 20;
@@ -43,12 +45,8 @@ pub fn tail(path: &Path) -> String {
 }
 
 fn end_of(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let from = file.metadata()?.len().saturating_sub(BYTES);
-    file.seek(SeekFrom::Start(from))?;
-    let mut bytes = Vec::new();
-    file.take(BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let log = LogFile::new(path);
+    log.since(log.end()?.saturating_sub(BYTES))
 }
 
 #[cfg(test)]

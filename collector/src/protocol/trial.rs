@@ -3,10 +3,11 @@
 use dyno_shared::record::{RequestError, RequestErrorKind};
 use dyno_shared::workload::Sampling;
 
-use crate::endpoint::openai_chat::{ChatRequest, Message, Optional};
+use super::asker::Asker;
+use crate::endpoint::openai_chat::{Message, Optional};
 use crate::engine::{Identified, count_tokens};
 use crate::stream::Observed;
-use crate::transport::{Ask, Target, drive};
+use crate::transport::{Target, drive};
 use crate::workload::{CharsPerToken, samples};
 
 /// A few tokens, because the first one of some models is no text.
@@ -84,19 +85,7 @@ async fn ask(target: &Target, identified: &Identified, optional: Optional, text:
         ignore_eos: Some(true),
         thinking: Some(false),
     };
-    let request = ChatRequest {
-        model: identified.model_id.clone(),
-        messages: vec![Message::user(text)],
-        sampling,
-        optional,
-    };
-    let ask = Ask {
-        path: identified.dialect.path(),
-        body: identified.dialect.body(&request),
-        stream: 0,
-        run_tag: "trial".to_owned(),
-        prompt_sha256: None,
-        t_due: None,
-    };
+    let asker = Asker { model: identified.model_id.clone(), optional, dialect: identified.dialect };
+    let ask = asker.ask(vec![Message::user(text)], "trial".to_owned(), &sampling, 0);
     drive(target, ask, std::time::Instant::now()).await
 }

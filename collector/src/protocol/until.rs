@@ -27,8 +27,8 @@ pub(super) enum Standing {
 /// Looks at what there is after a run.
 pub(super) fn standing(case: &CaseLedger, until: Until) -> Standing {
     let passing = case.parts().iter().map(|part| passing(*part).count()).min().unwrap_or(0);
-    let reached = half_width(case).is_some_and(|half_width| half_width <= until.half_width);
-    if passing >= FEWEST_RUNS && reached {
+    let reached = || half_width(case).is_some_and(|half_width| half_width <= until.half_width);
+    if passing >= FEWEST_RUNS && reached() {
         Standing::Reached
     } else if spent_s(case) >= until.budget_s {
         Standing::OutOfBudget

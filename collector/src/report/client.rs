@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use dyno_shared::format::{UNKNOWN, short};
-use dyno_shared::gaps::gap_distribution;
-use dyno_shared::submission::{Calibration, Case, Evidence, Origin, Submission};
+use dyno_shared::gaps::GapDistribution;
+use dyno_shared::submission::{Calibration, Evidence, Origin, Submission};
 use dyno_shared::summary::{Warning, exceeds};
 use dyno_shared::units::Seconds;
 
@@ -40,11 +40,10 @@ fn line(c: &Calibration) -> String {
 }
 
 /// Warnings of the table of gaps, where each gap has its own error: median against median, p99 against p99.
-pub(super) fn gap_warnings(calibration: &Calibration, case: &Case) -> Vec<Warning> {
-    let Some(gaps) = gap_distribution(case).filter(|gaps| gaps.per_event.n >= super::latency::ENOUGH_GAPS)
-    else {
+pub(super) fn gap_warnings(calibration: &Calibration, gaps: &GapDistribution) -> Vec<Warning> {
+    if gaps.per_event.n < super::latency::ENOUGH_GAPS {
         return Vec::new();
-    };
+    }
     [
         exceeds("the median gap", calibration.gap_error_median_s, Some(gaps.per_event.p50)),
         exceeds("the p99 gap", calibration.gap_error_p99_s, Some(gaps.per_event.p99)),

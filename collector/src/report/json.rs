@@ -30,7 +30,7 @@ pub fn report(file: &str, shard: &Submission) -> Value {
 }
 
 fn case(view: &CaseView<'_>) -> Value {
-    let CaseView { case, summary } = view;
+    let CaseView { case, summary, gaps } = view;
     json!({
         "case": case.id,
         "regime": case.regime,
@@ -46,7 +46,7 @@ fn case(view: &CaseView<'_>) -> Value {
         "runs": summary.runs,
         "passed": summary.passed,
         "estimates": summary.estimates.iter().map(estimate).collect::<Vec<_>>(),
-        "inter_token_latency": super::latency::gaps_json(case),
+        "inter_token_latency": super::latency::gaps_json(*gaps),
         "failures": summary.failures.iter().map(|f| json!({"run": f.run, "reasons": f.reasons})).collect::<Vec<_>>(),
         "outliers": summary.outliers,
         "drift_over_case": summary.drift.as_ref().map(|d| d.change_over_case),

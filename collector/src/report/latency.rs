@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use dyno_shared::format::{UNKNOWN, significant, with_interval};
-use dyno_shared::gaps::{GapDistribution, Quantiles, gap_distribution};
+use dyno_shared::gaps::{GapDistribution, Quantiles};
 use dyno_shared::plain::plain;
 use dyno_shared::prefill_fit::{PrefillFit, prefill_fit};
 use dyno_shared::statistics::Interval;
@@ -21,7 +21,7 @@ pub(super) const ENOUGH_GAPS: u64 = 100;
 pub(super) fn gaps(out: &mut String, views: &[CaseView<'_>]) {
     let rows: Vec<(&str, GapDistribution)> = views
         .iter()
-        .filter_map(|view| Some((view.case.id.as_str(), gap_distribution(view.case)?)))
+        .filter_map(|view| Some((view.case.id.as_str(), view.gaps?)))
         .filter(|(_, gaps)| gaps.per_event.n >= ENOUGH_GAPS)
         .collect();
     if rows.is_empty() {
@@ -74,10 +74,10 @@ pub(super) fn fit(out: &mut String, cases: &[Case]) {
 }
 
 /// A case's inter-token latency for programs, in seconds.
-pub(super) fn gaps_json(case: &Case) -> Value {
+pub(super) fn gaps_json(gaps: Option<GapDistribution>) -> Value {
     let quantiles =
         |q: Quantiles| json!({"p50_s": q.p50, "p90_s": q.p90, "p99_s": q.p99, "max_s": q.max, "n": q.n});
-    gap_distribution(case).map_or(
+    gaps.map_or(
         Value::Null,
         |gaps| json!({"per_event": quantiles(gaps.per_event), "per_token": gaps.per_token.map(quantiles)}),
     )

@@ -11,6 +11,7 @@ pub mod table;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use dyno_shared::gaps::{GapDistribution, gap_distribution};
 use dyno_shared::plain::plain;
 use dyno_shared::submission::{Case, Evidence, Origin, Submission};
 use dyno_shared::summary::{CaseSummary, summarize_calibrated};
@@ -24,6 +25,8 @@ pub struct CaseView<'a> {
     pub case: &'a Case,
     /// Its figures.
     pub summary: CaseSummary,
+    /// Its inter-token latency.
+    gaps: Option<GapDistribution>,
 }
 
 /// Every case with its figures, in the order of the shard.
@@ -31,8 +34,11 @@ pub fn views(shard: &Submission) -> Vec<CaseView<'_>> {
     let calibration = shard.provenance.calibration.as_ref();
     let view = |case| {
         let mut summary = summarize_calibrated(case, calibration);
-        summary.warnings.extend(calibration.map(|c| client::gap_warnings(c, case)).unwrap_or_default());
-        CaseView { case, summary }
+        let gaps = gap_distribution(case);
+        if let Some((calibration, gaps)) = calibration.zip(gaps.as_ref()) {
+            summary.warnings.extend(client::gap_warnings(calibration, gaps));
+        }
+        CaseView { case, summary, gaps }
     };
     shard.cases.iter().map(view).collect()
 }
