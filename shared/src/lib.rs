@@ -8,6 +8,7 @@ mod concurrency;
 mod decimal;
 pub mod format;
 pub mod gaps;
+pub mod import;
 pub mod index;
 pub mod json;
 pub mod metric;

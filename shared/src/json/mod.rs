@@ -113,6 +113,11 @@ impl<'a> Input<'a> {
         self.wrong(&["expected ", what, ", found ", found])
     }
 
+    /// How many bytes were read.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
     /// The next byte that is not blank, and 0 at the end.
     pub fn peek(&mut self) -> u8 {
         self.place();
