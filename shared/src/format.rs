@@ -51,6 +51,11 @@ pub fn short(x: f64) -> String {
     significant(x, 3)
 }
 
+/// So many things: `1 run`, `16 runs`.
+pub fn count(n: usize, thing: &str) -> String {
+    [n.to_string().as_str(), " ", thing, if n == 1 { "" } else { "s" }].concat()
+}
+
 /// A value, or [`UNKNOWN`].
 pub fn maybe(x: Option<f64>) -> String {
     x.map_or_else(|| UNKNOWN.to_owned(), short)
@@ -184,5 +189,6 @@ mod tests {
         assert_eq!(percent(Some(0.0)), "0.0 %");
         assert_eq!(percent(None), "–");
         assert_eq!(bytes(96_576_768), "92.1 MiB");
+        assert_eq!([0, 1, 2].map(|n| count(n, "run")), ["0 runs", "1 run", "2 runs"]);
     }
 }

@@ -4,6 +4,7 @@
 //! `wasm32-unknown-unknown`, and gives the same numbers to the last bit on both.
 
 pub mod chart;
+pub mod comparison;
 mod concurrency;
 mod decimal;
 pub mod format;

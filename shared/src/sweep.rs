@@ -1,11 +1,10 @@
 //! Variants of one sweep against the first of them, cycle by cycle, from their runs.
 
 mod figures;
-mod verdict;
 
 pub use figures::{CycleRatio, by_cycle, ratios};
-pub use verdict::Verdict;
 
+use crate::comparison::{Evidence, Unit, Verdict, reasons};
 use crate::metric::{self, Metric};
 use crate::statistics::cycles::{OverCycles, over_cycles};
 use crate::statistics::equivalence::{DEFAULT_MARGIN_RATIO, tost};
@@ -89,7 +88,7 @@ pub fn compare(variants: &[&Submission]) -> Vec<CaseComparison> {
         for against in comparison.headline.rows.iter_mut().filter_map(|row| row.against.as_mut()) {
             against.holm_p = against.over.and_then(|over| over.p).and_then(|_| adjusted.next());
             if against.verdict.is_none() {
-                against.verdict = Some(Verdict::of(metric.better, against));
+                against.verdict = Some(Verdict::of(metric.better, &evidence(against)));
             }
         }
     }
@@ -146,7 +145,7 @@ struct Side<'a> {
 
 fn row(first: Side<'_>, variant: Side<'_>, at: usize, metric: &'static Metric, is_tested: bool) -> Row {
     let against = (at > 0).then(|| {
-        let differences = verdict::differences(first.shard, first.case, variant.shard, variant.case);
+        let differences = differences(first, variant);
         let ratios = match (first.case, variant.case) {
             (Some(a), Some(b)) if differences.is_empty() => ratios(a, b, metric),
             _ => Vec::new(),
@@ -165,6 +164,27 @@ fn row(first: Side<'_>, variant: Side<'_>, at: usize, metric: &'static Metric, i
         figures: variant.case.map(|case| by_cycle(case, metric)).unwrap_or_default(),
         against,
     }
+}
+
+/// What a sweep's verdict is made of: cycles.
+fn evidence(against: &Against) -> Evidence {
+    Evidence {
+        unit: Unit::Cycle,
+        n: against.ratios.len(),
+        ratio: against.over.map(|over| over.ratio),
+        interval: against.over.and_then(|over| over.interval),
+        holm_p: against.holm_p,
+        equivalence_p: against.equivalence_p,
+    }
+}
+
+/// What beside the variant differs between two sides, in words; empty where they can be compared.
+fn differences(a: Side<'_>, b: Side<'_>) -> Vec<String> {
+    let (Some(of_a), Some(of_b)) = (a.case, b.case) else {
+        let lacks = if a.case.is_none() { a.shard } else { b.shard };
+        return vec![format!("{} has no run of the case", lacks.label)];
+    };
+    reasons(a.shard, of_a, b.shard, of_b)
 }
 
 fn headline(regime: Regime) -> &'static Metric {

@@ -6,7 +6,7 @@ use super::{
     Interval, UPPER_QUANTILE, finite,
     moments::mean,
     normal,
-    quantile::quantile_of_sorted,
+    quantile::quantile_of_unsorted,
     rate::are_runs,
     rng::{Indices, Rng},
     student_t,
@@ -132,9 +132,8 @@ impl Bootstrap {
         for _ in 0..self.resamples {
             distribution.push(finite(statistic(&mut indices))?);
         }
-        distribution.sort_unstable_by(f64::total_cmp);
-        let low = quantile_of_sorted(&distribution, tail)?;
-        let high = quantile_of_sorted(&distribution, 1.0 - tail)?;
+        let low = quantile_of_unsorted(&mut distribution, tail)?;
+        let high = quantile_of_unsorted(&mut distribution, 1.0 - tail)?;
         Some(BootstrapInterval { low, high, kind: self.kind, resamples: self.resamples })
     }
 }

@@ -14,7 +14,16 @@ pub fn tost(log_ratios: &[f64], margin_ratio: f64) -> Option<f64> {
     let margin = ln(margin_ratio).filter(|&margin| margin > 0.0)?;
     let mean = moments::mean(log_ratios)?;
     let standard_error = moments::standard_error(log_ratios).filter(|&error| error > 0.0)?;
-    let degrees_of_freedom = (log_ratios.len() - 1) as f64;
+    two_one_sided(mean, standard_error, (log_ratios.len() - 1) as f64, margin)
+}
+
+/// The larger p value of the two tests that a mean lies above −margin and below margin.
+pub(super) fn two_one_sided(
+    mean: f64,
+    standard_error: f64,
+    degrees_of_freedom: f64,
+    margin: f64,
+) -> Option<f64> {
     let not_below = student_t::sf(finite((mean + margin) / standard_error)?, degrees_of_freedom)?;
     let not_above = student_t::cdf(finite((mean - margin) / standard_error)?, degrees_of_freedom)?;
     Some(not_below.max(not_above))

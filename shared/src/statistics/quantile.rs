@@ -15,14 +15,31 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// [`quantile`] of values that are finite and ascending already: for several quantiles of one sample.
 pub fn quantile_of_sorted(ascending: &[f64], q: f64) -> Option<f64> {
+    let (below, share) = place(ascending.len(), q)?;
+    between(ascending[below], *ascending.get(below + 1).unwrap_or(&ascending[below]), share)
+}
+
+/// [`quantile`] of values that are finite, in any order: for one or two quantiles of a large sample, which need not be
+/// sorted for them. Changes the order.
+pub fn quantile_of_unsorted(values: &mut [f64], q: f64) -> Option<f64> {
+    let (below, share) = place(values.len(), q)?;
+    let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+    let low = *low;
+    between(low, above.iter().copied().min_by(f64::total_cmp).unwrap_or(low), share)
+}
+
+/// The order statistic below position `(n − 1)·q`, and how far the position lies above it.
+fn place(n: usize, q: f64) -> Option<(usize, f64)> {
     if !(0.0..=1.0).contains(&q) {
         return None;
     }
-    let last = ascending.len().checked_sub(1)?;
+    let last = n.checked_sub(1)?;
     let position = last as f64 * q;
     let below = (position.floor() as usize).min(last);
-    let (low, high) = (ascending[below], ascending[(below + 1).min(last)]);
-    let share = position - below as f64;
+    Some((below, position - below as f64))
+}
+
+fn between(low: f64, high: f64, share: f64) -> Option<f64> {
     let step = high - low;
     // Ends of opposite sign near the limits of `f64`: their difference overflows, the weighted sum does not.
     let value = if step.is_finite() { low + step * share } else { low * (1.0 - share) + high * share };
@@ -64,6 +81,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn an_unsorted_sample_has_the_quantiles_of_a_sorted_one(
+            values in prop::collection::vec((-9..9_i32).prop_map(|x| f64::from(x) / 7.0), 1..60),
+            q in 0.0..=1.0_f64,
+        ) {
+            prop_assert_eq!(quantile_of_unsorted(&mut values.clone(), q), quantile(&values, q));
+        }
+
         #[test]
         fn a_quantile_stays_within_the_sample(
             values in prop::collection::vec(prop::num::f64::NORMAL, 1..50),

@@ -49,8 +49,8 @@ fn a_cycle_counts_once_however_many_runs_it_has() {
     // 100 runs of one cycle each say the same; one start of the server is still one start.
     let (a, b) = (variant("a", &[20.0], 100), variant("b", &[40.0], 100));
     let one = only(&[&a, &b]);
-    assert_eq!(verdict(&one, 1), &Verdict::TooFew { cycles: 1 });
-    let said = verdict(&one, 1).meaning().unwrap();
+    assert_eq!(verdict(&one, 1), &Verdict::TooFew { unit: Unit::Cycle, n: 1 });
+    let said = verdict(&one, 1).meaning(DEFAULT_MARGIN_RATIO).unwrap();
     assert!(said.contains("one cycle") && said.contains("because") && said.contains("2 cycles"), "{said}");
     let row = &one.headline.rows[1];
     assert_eq!((row.spread(), row.against.as_ref().unwrap().over.unwrap().p), (None, None));
@@ -64,7 +64,7 @@ fn a_quiet_a_a_is_equivalent_and_a_noisy_one_is_not_separated() {
     let c = variant("c", &[21.5, 18.9, 20.6, 19.0], 2);
     let noisy = only(&[&a, &c]);
     assert_eq!(verdict(&noisy, 1), &Verdict::NotSeparated);
-    assert!(verdict(&noisy, 1).meaning().unwrap().contains("does not mean the same"));
+    assert!(verdict(&noisy, 1).meaning(DEFAULT_MARGIN_RATIO).unwrap().contains("does not mean the same"));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn what_else_differs_is_named_and_no_ratio_is_given() {
     of_a.cases[0].runs[0].requests[0].prompt_sha256 = Some("2".into());
     let comparison = only(&[&of_a, &b]);
     assert_eq!(
-        verdict(&comparison, 1).meaning().unwrap(),
+        verdict(&comparison, 1).meaning(DEFAULT_MARGIN_RATIO).unwrap(),
         "not comparable: the series differs; the sampling differs; the prompts differ"
     );
     assert!(comparison.headline.rows[1].against.as_ref().unwrap().over.is_none());
@@ -135,7 +135,7 @@ fn a_variant_without_a_run_of_the_case_is_said() {
     b.label = "b".into();
     b.cases.clear();
     for order in [[&a, &b], [&b, &a]] {
-        let said = verdict(&only(&order), 1).meaning().unwrap();
+        let said = verdict(&only(&order), 1).meaning(DEFAULT_MARGIN_RATIO).unwrap();
         assert_eq!(said, "not comparable: b has no run of the case");
     }
 }
@@ -144,7 +144,7 @@ fn a_variant_without_a_run_of_the_case_is_said() {
 fn runs_without_a_cycle_compare_nothing() {
     let a = shard_of(vec![single_stream_case("code", &[(501, 5.0); 4])]);
     let comparison = only(&[&a, &a]);
-    assert_eq!(verdict(&comparison, 1), &Verdict::TooFew { cycles: 0 });
+    assert_eq!(verdict(&comparison, 1), &Verdict::TooFew { unit: Unit::Cycle, n: 0 });
     assert!(comparison.headline.rows[0].figures.is_empty());
 }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use dyno_shared::comparison::Verdict;
 use dyno_shared::format::{UNKNOWN, maybe, percent};
 use dyno_shared::metric::{Family, Metric};
 use dyno_shared::plain::plain;
+use dyno_shared::statistics::equivalence::DEFAULT_MARGIN_RATIO;
 use dyno_shared::submission::Submission;
 use dyno_shared::summary::summarize;
-use dyno_shared::sweep::{CaseComparison, MetricComparison, Row, Verdict};
+use dyno_shared::sweep::{CaseComparison, MetricComparison, Row};
 use serde_json::{Value, json};
 
 use crate::command::run::SIMULATED;
@@ -30,7 +32,9 @@ pub(super) fn text(cases: &[CaseComparison]) -> String {
     for case in cases {
         write_case(&mut out, case);
         for row in &case.headline.rows {
-            meanings.extend(row.against.as_ref().and_then(|of| of.verdict.as_ref()?.meaning()));
+            meanings.extend(
+                row.against.as_ref().and_then(|of| of.verdict.as_ref()?.meaning(DEFAULT_MARGIN_RATIO)),
+            );
         }
     }
     let tests = cases.iter().flat_map(|case| &case.headline.rows).filter(|row| p_of(row).is_some()).count();
@@ -186,7 +190,7 @@ fn row(row: &Row) -> Value {
             "log_ratio": ratio.log_ratio,
         })).collect::<Vec<_>>()),
         "verdict": against.and_then(|of| of.verdict.as_ref()).map(Verdict::word),
-        "meaning": against.and_then(|of| of.verdict.as_ref()?.meaning()),
+        "meaning": against.and_then(|of| of.verdict.as_ref()?.meaning(DEFAULT_MARGIN_RATIO)),
     })
 }
 
