@@ -1,8 +1,10 @@
 //! What all formats make submissions of: names, cases, raw requests, stated figures.
 
+mod latency;
 mod requests;
 mod time;
 
+pub use latency::{Latency, latencies, own};
 pub use requests::{Stream, failed, request, run, runs_of};
 pub use time::{day, utc, utc_text};
 

@@ -26,7 +26,9 @@
 pub mod build;
 mod document;
 mod error;
+mod sglang_bench;
 mod tree;
+mod vllm_bench;
 
 pub use document::{Document, decode};
 pub use error::ImportError;
@@ -53,7 +55,7 @@ pub struct Format {
 }
 
 /// Every foreign format, in documentation order.
-pub const FORMATS: &[&Format] = &[];
+pub const FORMATS: &[&Format] = &[&vllm_bench::FORMAT, &sglang_bench::FORMAT];
 
 /// Dyno's own shard, which is opened like any other file.
 pub const SHARD: &str = "dyno";

@@ -38,18 +38,12 @@ pub fn request(of: &Stream) -> RequestRecord {
     }
     let by_latency = of.latency_s.filter(|latency| latency.is_finite()).map(|s| sent + Seconds(s));
     let last = arrivals.last().copied().or(by_latency).filter(|last| first.is_none_or(|f| *last >= f));
-    // Without gaps a last event after the first is known of, and no more.
-    let spans = first.zip(last).is_some_and(|(first, last)| last > first);
-    let events = if arrivals.is_empty() {
-        u64::from(first.is_some()) + u64::from(spans)
-    } else {
-        arrivals.len() as u64
-    };
     RequestRecord {
         t_send_s: Some(sent),
         t_first_s: first,
         t_last_s: last,
-        text_events: events,
+        // Without gaps the events were not counted.
+        text_events: arrivals.len() as u64,
         gaps: Gaps::from_arrivals(&arrivals),
         prompt_tokens: of.prompt_tokens.map(Tokens),
         output_tokens: of.output_tokens.map(Tokens),
