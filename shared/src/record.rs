@@ -49,7 +49,7 @@ pub struct RequestRecord {
     /// HTTP status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Events that carried generated text.
+    /// Events that carried generated text; 0 beside a first and a last of them where a foreign client did not count.
     pub text_events: u64,
     /// Gaps between the text events, in order: one fewer than `text_events`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -237,9 +237,9 @@ impl RequestRecord {
         arrivals
     }
 
-    /// The span from the first to the last text event; `None` with fewer than two of them.
+    /// The span from the first to the last text event; `None` where they are one and the same.
     pub fn decode_span(&self) -> Option<Seconds> {
-        (self.text_events >= 2).then_some(())?;
+        (self.text_events != 1).then_some(())?;
         Some(self.t_last_s? - self.t_first_s?)
     }
 
@@ -285,6 +285,21 @@ mod tests {
         let json = serde_json::to_string(&record).unwrap();
         assert!(!json.contains("null") && !json.contains("output_tokens"), "{json}");
         assert_eq!(serde_json::from_str::<RequestRecord>(&json).unwrap(), record);
+    }
+
+    #[test]
+    fn a_span_needs_two_events_or_a_client_that_did_not_count_them() {
+        let of = |text_events| RequestRecord {
+            text_events,
+            t_first_s: Some(Seconds(0.5)),
+            t_last_s: Some(Seconds(2.5)),
+            ..RequestRecord::default()
+        };
+        assert_eq!(
+            [0, 1, 2].map(|events| of(events).decode_span()),
+            [Some(Seconds(2.0)), None, Some(Seconds(2.0))]
+        );
+        assert_eq!(RequestRecord::default().decode_span(), None);
     }
 
     #[test]

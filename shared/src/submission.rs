@@ -234,6 +234,10 @@ pub struct Run {
     /// Start, in seconds from the start of the submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_s: Option<Seconds>,
+    /// `n` in runs of a tool that divides all tokens by the span, whose decode rate stays that; absent where the first
+    /// event's are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_convention: Option<String>,
     /// What was observed of each request.
     pub requests: Vec<RequestRecord>,
     /// What the engine's counters moved by over the run.
@@ -525,6 +529,14 @@ impl Run {
         }));
         reasons.extend(self.flags.iter().filter(|f| flag::EXCLUDING.contains(&f.as_str())).cloned());
         reasons
+    }
+
+    /// Tokens that count as decoded inside the span of one of its requests, by the run's own convention.
+    pub fn decoded_tokens(&self, request: &RequestRecord) -> Option<f64> {
+        match self.rate_convention.as_deref() {
+            Some("n") => request.output_tokens.map(|tokens| tokens.get() as f64),
+            _ => request.decoded_tokens(),
+        }
     }
 
     /// Whether the run enters the summary.

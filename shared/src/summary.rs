@@ -160,8 +160,21 @@ pub fn estimate_of_runs(passing: &[&Run], metric: &Metric) -> Option<Estimate> {
         n: Some(samples.len() as u64),
         spread: moments::coefficient_of_variation(&figures),
         detects: detectable::unpaired(&figures),
-        note: (missing > 0).then(|| format!("{missing} of {} passing runs do not tell", passing.len())),
+        note: note(passing, metric, missing),
     })
+}
+
+fn note(passing: &[&Run], metric: &Metric, missing: usize) -> Option<String> {
+    let missing = (missing > 0).then(|| format!("{missing} of {} passing runs do not tell", passing.len()));
+    let convention = passing
+        .iter()
+        .find_map(|run| run.rate_convention.as_deref())
+        .filter(|_| metric.depends_on_convention())
+        .map(|convention| format!("rate convention: {convention}"));
+    match (missing, convention) {
+        (Some(missing), Some(convention)) => Some([missing.as_str(), "; ", &convention].concat()),
+        (missing, convention) => missing.or(convention),
+    }
 }
 
 fn point_and_interval(
@@ -231,6 +244,19 @@ mod tests {
         assert_eq!((decode.min, decode.max, decode.n), (Some(50.0), Some(100.0), Some(3)));
         let interval = decode.interval.as_ref().expect("an interval from three runs");
         assert!(interval.low <= 90.0 && interval.high >= 90.0);
+    }
+
+    #[test]
+    fn runs_of_a_tool_that_divides_all_tokens_keep_its_rate_and_say_so() {
+        let mut case = single_stream_case("code", &[(500, 5.0); 3]);
+        assert_eq!(decode(&summarize(&case)).value, Some(499.0 / 5.0));
+        for run in &mut case.runs {
+            run.rate_convention = Some("n".into());
+        }
+        let summary = summarize(&case);
+        assert_eq!(decode(&summary).value, Some(100.0));
+        assert_eq!(decode(&summary).note.as_deref(), Some("rate convention: n"));
+        assert_eq!(summary.get("client_wall_ttft_s").and_then(|e| e.note.as_deref()), None);
     }
 
     #[test]

@@ -216,8 +216,10 @@ pub(super) fn remarks(side: usize, of: [&CaseOf<'_>; 2], against: &Against) -> V
 
 /// Which tokens a case's rates are made of.
 fn convention(case: &Case) -> &'static str {
-    match case.stated.iter().find_map(|of| of.rate_convention.as_deref()) {
-        Some("n") if case.runs.is_empty() => "all tokens over the span",
+    let of_runs = case.runs.iter().find_map(|run| run.rate_convention.as_deref());
+    let of_figures = case.stated.iter().find_map(|of| of.rate_convention.as_deref());
+    match if case.runs.is_empty() { of_figures } else { of_runs } {
+        Some("n") => "all tokens over the span",
         _ => "the tokens after the first event over the span",
     }
 }

@@ -38,7 +38,7 @@ pub(super) const DECODE: Metric = Metric {
     formula: "(output_tokens − first_event_tokens) / (t_last − t_first)",
     meaning: "Per stream. Tokens after the first event, over the span from the first to the last text event: \
               prefill and time to first token are not in it. Other streams' prefill is, where the engine interleaves.",
-    sample: |run| rate_over_requests(run, |r| Some((r.decoded_tokens()?, r.decode_span()?))),
+    sample: |run| rate_over_requests(run, |r| Some((run.decoded_tokens(r)?, r.decode_span()?))),
 };
 
 pub(super) const E2E: Metric = Metric {
@@ -78,7 +78,7 @@ pub(super) const TOKEN_GAP: Metric = Metric {
     meaning: "Mean time per token after the first event: the reciprocal of the decode rate.",
     sample: |run| {
         rate(run, |r| {
-            let (tokens, span) = (r.decoded_tokens()?, r.decode_span()?);
+            let (tokens, span) = (run.decoded_tokens(r)?, r.decode_span()?);
             TokensPerSecond::over(tokens, span)?;
             Some((span.0, tokens))
         })

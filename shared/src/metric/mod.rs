@@ -113,6 +113,11 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// Whether it is made of [`Run::decoded_tokens`], so that its convention must be said.
+    pub fn depends_on_convention(&self) -> bool {
+        [client::DECODE.tag, client::TOKEN_GAP.tag].contains(&self.tag)
+    }
+
     /// Whether it is a figure of this kind of case: the latency from a schedule is one of open loops alone.
     pub fn tells_of(&self, case: &Case) -> bool {
         self.tag != client::LATENCY_FROM_DUE.tag || case.arrival.is_some()

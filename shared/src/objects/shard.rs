@@ -32,7 +32,7 @@ fields!(Case {
     stated, reproducibility, ended_early,
 });
 
-fields!(Run { ; number, cycle, started_s, requests, counters, telemetry, checks, flags });
+fields!(Run { ; number, cycle, started_s, rate_convention, requests, counters, telemetry, checks, flags });
 
 fields!(Check { name, passed; detail });
 
