@@ -26,6 +26,10 @@
 pub mod build;
 mod document;
 mod error;
+mod llama_bench;
+mod llama_benchy;
+mod local_score;
+mod ollama;
 mod sglang_bench;
 mod tree;
 mod vllm_bench;
@@ -55,7 +59,14 @@ pub struct Format {
 }
 
 /// Every foreign format, in documentation order.
-pub const FORMATS: &[&Format] = &[&vllm_bench::FORMAT, &sglang_bench::FORMAT];
+pub const FORMATS: &[&Format] = &[
+    &vllm_bench::FORMAT,
+    &sglang_bench::FORMAT,
+    &llama_benchy::FORMAT,
+    &llama_bench::FORMAT,
+    &ollama::FORMAT,
+    &local_score::FORMAT,
+];
 
 /// Dyno's own shard, which is opened like any other file.
 pub const SHARD: &str = "dyno";

@@ -1,0 +1,377 @@
+//! aiperf: the export `profile_export_aiperf.json` (schema 1), and `profile_export.jsonl` with a line for each request.
+//!
+//! The export has statistics alone, each metric with its unit, which counts. The lines have the times of every request
+//! and become raw runs; they name neither the model nor the limit of streams.
+
+use super::build::{self, Stream, Told, joined};
+use super::{Document, Format, Node};
+use crate::format::full;
+use crate::record::{RequestRecord, TokenCountSource};
+use crate::submission::{Case, Evidence, StatedEstimate, Submission};
+use crate::system::Accelerator;
+use crate::units::{Seconds, Tokens};
+use crate::validate::Problem;
+use crate::workload::{Arrival, Regime, Sampling};
+
+/// See the module.
+pub const FORMAT: Format = Format {
+    tag: "aiperf",
+    title: "aiperf",
+    tried: "0.13.0, schema 1.4: the export and its lines",
+    recognises: |document| {
+        document.has(&["aiperf_version", "schema_version"])
+            || document.has(&["input_config", "was_cancelled"])
+            || is_lines(document)
+    },
+    read: |document| if is_lines(document) { lines(document) } else { document.rows().iter().map(export).collect() },
+};
+
+/// What becomes of a metric.
+#[derive(Clone, Copy)]
+enum As {
+    /// A metric of ours with a distribution.
+    Ours(&'static str),
+    /// A metric of ours of which there is one value, a ratio of totals.
+    Total(&'static str),
+    /// The tool's own.
+    Own,
+}
+
+const BY_TOKENISER: &str = "tokens by the client's tokeniser";
+
+const METRICS: [(&str, As, &str); 20] = [
+    ("time_to_first_token", As::Ours("client_wall_ttft_s"), "to the first answer with text, reasoning included"),
+    ("request_latency", As::Ours("client_wall_e2e_s"), "to the last answer with text"),
+    (
+        "output_token_throughput_per_user",
+        As::Ours("client_wall_decode_tok_s"),
+        "(tokens − 1) / (latency − TTFT) of each request, tokens by the client's tokeniser",
+    ),
+    ("inter_chunk_latency", As::Ours("client_wall_gap_s"), "n counts the gaps of all requests"),
+    ("inter_token_latency", As::Ours("client_wall_token_gap_s"), BY_TOKENISER),
+    (
+        "output_token_throughput",
+        As::Total("client_wall_aggregate_tok_s"),
+        "output tokens by the client's tokeniser / benchmark_duration; failed requests give none",
+    ),
+    ("overall_usage_prompt_cache_read_pct", As::Total("cached_prompt_share"), "by `usage`"),
+    ("time_to_second_token", As::Own, "after the first"),
+    ("time_to_first_output_token", As::Own, "reasoning not counted"),
+    ("prefill_throughput_per_user", As::Own, "prompt tokens by the client's tokeniser / TTFT, cached ones included"),
+    ("e2e_output_token_throughput", As::Own, "output tokens / latency"),
+    ("total_token_throughput", As::Own, "prompt and output tokens together"),
+    ("request_throughput", As::Own, ""),
+    ("goodput", As::Own, ""),
+    ("input_sequence_length", As::Own, BY_TOKENISER),
+    ("output_sequence_length", As::Own, BY_TOKENISER),
+    ("effective_concurrency", As::Own, "over time"),
+    ("request_count", As::Own, "answered"),
+    ("error_request_count", As::Own, "failed"),
+    ("request_error_rate", As::Own, ""),
+];
+
+fn export(row: &Node<'_>) -> Result<Submission, Problem> {
+    let schema = row.need_text("schema_version")?;
+    if schema.split('.').next() != Some("1") {
+        return Err(Problem {
+            path: row.path_to("schema_version"),
+            message: format!("is {schema}, and 1.x is what is read"),
+            remedy: "Update Dyno, or export with aiperf 0.13".into(),
+        });
+    }
+    let mut part = build::submission(&FORMAT, row.text("aiperf_version")?, Evidence::Summary);
+    part.provenance.started_at = row.text("start_time")?.and_then(build::utc_text);
+    part.provenance.ended_at = row.text("end_time")?.and_then(build::utc_text);
+    if row.flag("was_cancelled")? == Some(true) {
+        part.provenance.partial = Some("aiperf was cancelled".into());
+    }
+    let config = row.get("input_config");
+    if let Some(model) = config.as_ref().and_then(model) {
+        build::model_name(model).clone_into(&mut part.system.model.name);
+    }
+    accelerators(row, &mut part);
+    let mut case = case(row, config.as_ref())?;
+    for (key, of, note) in METRICS {
+        if let Some(metric) = row.get(key) {
+            case.stated.extend(figures(&metric, key, of, note)?);
+        }
+    }
+    case.ended_early = failures(row)?;
+    part.cases.push(case);
+    part.notes.push(build::lacks(
+        "client_wall_prefill_tok_s, client_wall_steady_tok_s",
+        "the export has no requests; `profile_export.jsonl` beside it has them",
+    ));
+    part.notes.push(build::lacks("engine_… figures", "the export has none of them"));
+    part.notes.push("percentiles `adj_…`, in which a failed request counts as infinitely slow, are left out".into());
+    Ok(part)
+}
+
+fn figures(metric: &Node<'_>, key: &str, of: As, note: &str) -> Result<Vec<StatedEstimate>, Problem> {
+    let unit = metric.need_text("unit")?;
+    let (name, ours) = match of {
+        As::Ours(tag) | As::Total(tag) => (tag, true),
+        As::Own => (key, false),
+    };
+    let (scale, into) = if ours { scale(unit, name).ok_or_else(|| foreign(metric))? } else { (1.0, unit) };
+    let told = Told { metric: name, unit: into, is_ours: ours, scale, note };
+    let n = metric.count("count")?;
+    let mean = told.mean(metric, "avg", ("std", "sample"), n)?;
+    let single = matches!(of, As::Total(_)) || n.is_none();
+    let mut figures: Vec<StatedEstimate> = mean
+        .map(|mean| match of {
+            As::Total(_) => StatedEstimate { statistic: Some("ratio of totals".into()), ..mean },
+            // One number is no mean of anything.
+            As::Own if single && mean.max.is_none() => StatedEstimate { statistic: None, ..mean },
+            _ => mean,
+        })
+        .into_iter()
+        .collect();
+    if !single {
+        figures.extend(told.others(metric, &[("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99")])?);
+    }
+    Ok(figures)
+}
+
+/// What makes this unit that of a metric of ours, and its symbol.
+fn scale(unit: &str, tag: &str) -> Option<(f64, &'static str)> {
+    if tag.ends_with("_tok_s") {
+        return unit.starts_with("tokens/sec").then_some((1.0, "tok/s"));
+    }
+    if tag.ends_with("_share") {
+        return match unit {
+            "%" => Some((0.01, "")),
+            "ratio" => Some((1.0, "")),
+            _ => None,
+        };
+    }
+    let seconds = match unit {
+        "ns" => 1e-9,
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" | "sec" => 1.0,
+        _ => return None,
+    };
+    Some((seconds, "s"))
+}
+
+fn foreign(metric: &Node<'_>) -> Problem {
+    let unit = metric.get("unit");
+    unit.map_or_else(|| metric.missing("unit"), |unit| unit.wrong("a unit that fits the metric"))
+}
+
+fn model<'v>(config: &Node<'v>) -> Option<&'v str> {
+    let named = |list: Option<Node<'v>>| list.and_then(|list| list.items().first().cloned());
+    named(config.at(&["models", "items"]))
+        .and_then(|model| model.get("name"))
+        .or_else(|| named(config.at(&["endpoint", "model_names"])))
+        .and_then(|name| name.as_text())
+}
+
+/// The kinds of accelerator that the tool saw, whether the engine used them or not.
+fn accelerators(row: &Node<'_>, part: &mut Submission) {
+    let mut found: Vec<Accelerator> = Vec::new();
+    let endpoints = row.at(&["telemetry_data", "endpoints"]).map(|of| of.members()).unwrap_or_default();
+    for (_, endpoint) in endpoints {
+        for (_, gpu) in endpoint.get("gpus").map(|of| of.members()).unwrap_or_default() {
+            let Ok(Some(name)) = gpu.text("gpu_name") else { continue };
+            match found.iter_mut().find(|known| known.name == name) {
+                Some(known) => known.count = known.count.map(|n| n + 1),
+                None => found.push(Accelerator { name: name.into(), count: Some(1), ..Accelerator::default() }),
+            }
+        }
+    }
+    if let [one] = found.as_slice() {
+        part.system.hardware.name.clone_from(&one.name);
+    }
+    if !found.is_empty() {
+        part.system.hardware.accelerators = Some(found);
+        part.notes.push("accelerators: those that aiperf saw, whether the engine used them or not".into());
+    }
+}
+
+fn case(row: &Node<'_>, config: Option<&Node<'_>>) -> Result<Case, Problem> {
+    let mean = |key: &str| -> Result<Option<f64>, Problem> {
+        row.get(key).map(|metric| metric.number("avg")).transpose().map(Option::flatten)
+    };
+    let phases = config.map(|config| config.list("phases")).transpose()?.unwrap_or_default();
+    let phase = phases.into_iter().find(|phase| {
+        phase.get("kind").or_else(|| phase.get("name")).is_some_and(|kind| kind.as_text() == Some("profiling"))
+    });
+    let load = phase.or_else(|| config?.get("loadgen"));
+    let (mut streams, mut rate, mut kind) = (None, None, None);
+    if let Some(load) = &load {
+        streams = load.count("concurrency")?;
+        rate = load.number("rate")?.or(load.number("request_rate")?).filter(|rate| *rate > 0.0);
+        kind = load.text("type")?.or(load.text("request_rate_mode")?);
+    }
+    let open = mean("effective_concurrency")?.filter(|n| *n > 0.0).map(|n| libm::ceil(n) as u64);
+    let answered = mean("request_count")?.map(|n| n as u64);
+    let streams = streams.or(open).or(answered).unwrap_or(1);
+    let streams = u32::try_from(streams).unwrap_or(u32::MAX).max(1);
+    let id = build::load_id(mean("input_sequence_length")?, mean("output_sequence_length")?, streams);
+    let mut case = build::case(&id, Regime::Load, build::NOT_STATED, streams);
+    case.arrival = match kind {
+        Some("constant") => rate.map(|per_s| Arrival::Constant { per_s }),
+        Some("poisson") => rate.map(|per_s| Arrival::Poisson { per_s }),
+        _ => None,
+    };
+    let asked = rate.map(|rate| format!("{} requests per second", full(rate)));
+    case.description = joined(&[kind, asked.as_deref()]);
+    if let Some(config) = config {
+        lengths(config, &mut case)?;
+        if let Some(extra) = config.at(&["endpoint", "extra"]) {
+            case.sampling = Sampling {
+                temperature: extra.number("temperature")?,
+                top_p: extra.number("top_p")?,
+                seed: extra.count("seed")?,
+                ignore_eos: extra.flag("ignore_eos")?,
+                ..Sampling::default()
+            };
+        }
+    }
+    Ok(case)
+}
+
+/// Lengths that were asked for, where they do not vary.
+fn lengths(config: &Node<'_>, case: &mut Case) -> Result<(), Problem> {
+    let sets = config.list("datasets")?;
+    let [set] = sets.as_slice() else { return Ok(()) };
+    let aim = |key: &str| -> Result<Option<u64>, Problem> {
+        let Some(of) = set.at(&["prompts", key]) else { return Ok(None) };
+        let fixed = of.number("stddev")?.is_none_or(|deviation| deviation == 0.0);
+        Ok(of.number("mean")?.filter(|mean| fixed && *mean > 0.0).map(|mean| mean as u64))
+    };
+    case.prompt_tokens_target = aim("isl")?;
+    case.output_tokens_target = aim("osl")?;
+    Ok(())
+}
+
+fn failures(row: &Node<'_>) -> Result<Option<String>, Problem> {
+    let count = |key: &str| -> Result<u64, Problem> {
+        Ok(row.get(key).map(|metric| metric.number("avg")).transpose()?.flatten().map_or(0, |n| n as u64))
+    };
+    let (answered, failed) = (count("request_count")?, count("error_request_count")?);
+    if failed == 0 {
+        return Ok(None);
+    }
+    let mut reasons = Vec::new();
+    for kind in row.list("error_summary")? {
+        if let Some(name) = kind.at(&["error_details", "type"]).and_then(|name| name.as_text()) {
+            reasons.push(name);
+        }
+    }
+    let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    let figures = if answered > 0 { ": the figures are those of the others" } else { "" };
+    Ok(Some(format!("{failed} of {} requests failed{reasons}{figures}", answered + failed)))
+}
+
+fn is_lines(document: &Document<'_>) -> bool {
+    let rows = document.rows();
+    rows.first().is_some_and(|row| {
+        row.has("metrics")
+            && row.get("metadata").is_some_and(|of| of.has("benchmark_phase") && of.has("request_start_ns"))
+    })
+}
+
+fn lines(document: &Document<'_>) -> Result<Vec<Submission>, Problem> {
+    let (mut warmups, mut requests) = (Vec::new(), Vec::new());
+    let rows = document.rows();
+    let agent = rows.iter().find_map(|row| row.at(&["trace_data", "request_headers", "User-Agent"]));
+    let version = agent.and_then(|agent| agent.as_text()).and_then(|agent| agent.strip_prefix("aiperf/"));
+    for row in &rows {
+        let metadata = row.need("metadata")?;
+        let is_warmup = metadata.need_text("benchmark_phase")? != "profiling";
+        let record = record(row, &metadata)?;
+        if is_warmup { &mut warmups } else { &mut requests }.push(record);
+    }
+    requests.sort_by(|a, b| sent(a).total_cmp(&sent(b)));
+    let streams = at_once(&requests);
+    let mean = |of: fn(&RequestRecord) -> Option<Tokens>| {
+        let known: Vec<f64> = requests.iter().filter_map(of).map(|tokens| tokens.get() as f64).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let id = build::load_id(mean(|r| r.prompt_tokens), mean(|r| r.output_tokens), streams);
+    let mut part = build::submission(&FORMAT, version, Evidence::Raw);
+    part.provenance.started_at = requests.first().map(sent).and_then(build::utc);
+    let mut case = build::case(&id, Regime::Load, build::NOT_STATED, streams);
+    case.description = Some("as many streams as were open at once".into());
+    if !warmups.is_empty() {
+        case.warmups = build::runs_of(streams, warmups);
+    }
+    case.runs = build::runs_of(streams, requests);
+    part.cases.push(case);
+    part.notes.push("the lines name neither the model nor the limit of streams".into());
+    part.notes.push("a connection that a request had to make is part of its time to first token".into());
+    part.notes.push(build::lacks("engine_… figures", "the client does not ask the engine"));
+    Ok(vec![part])
+}
+
+fn sent(request: &RequestRecord) -> f64 {
+    request.t_send_s.map_or(f64::INFINITY, Seconds::get)
+}
+
+/// The most requests that were open at one moment.
+fn at_once(requests: &[RequestRecord]) -> u32 {
+    let mut ends: Vec<f64> = Vec::new();
+    let mut most = 1;
+    for request in requests {
+        let now = sent(request);
+        ends.retain(|end| *end > now);
+        ends.push(request.t_end_s.or(request.t_last_s).map_or(now, Seconds::get));
+        most = most.max(ends.len());
+    }
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
+
+fn record(row: &Node<'_>, metadata: &Node<'_>) -> Result<RequestRecord, Problem> {
+    let time = |key: &str| -> Result<Option<f64>, Problem> { Ok(metadata.number(key)?.map(|ns| ns * 1e-9)) };
+    let start = time("request_start_ns")?;
+    let error = match row.get("error") {
+        Some(error) => Some(error.text("message")?.or(error.text("type")?).unwrap_or_default()),
+        None => (metadata.flag("was_cancelled")? == Some(true)).then_some("cancelled"),
+    };
+    if let Some(error) = error {
+        let mut record = build::failed(start, error);
+        record.t_end_s = time("request_end_ns")?.map(Seconds);
+        return Ok(record);
+    }
+    let metrics = row.need("metrics")?;
+    let value = |key: &str| metrics.get(key).map(|metric| metric.number("value")).transpose().map(Option::flatten);
+    let seconds = |key: &str| -> Result<Option<f64>, Problem> {
+        let Some(metric) = metrics.get(key) else { return Ok(None) };
+        let scale = scale_of(&metric)?;
+        Ok(metric.number("value")?.map(|x| x * scale))
+    };
+    let tokens = |key: &str| -> Result<Option<u64>, Problem> { Ok(value(key)?.filter(|n| *n >= 0.0).map(|n| n as u64)) };
+    let gaps = match metrics.get("inter_chunk_latency") {
+        Some(metric) => {
+            let scale = scale_of(&metric)?;
+            metric.numbers("value")?.and_then(|gaps| gaps.into_iter().map(|gap| Some(gap? * scale)).collect())
+        }
+        None => None,
+    };
+    let usage = tokens("usage_completion_tokens")?;
+    let mut record = build::request(&Stream {
+        sent_s: start.ok_or_else(|| metadata.missing("request_start_ns"))?,
+        ttft_s: seconds("time_to_first_token")?,
+        gaps_s: gaps,
+        latency_s: seconds("request_latency")?,
+        prompt_tokens: tokens("usage_prompt_tokens")?.or(tokens("input_sequence_length")?),
+        output_tokens: usage.or(tokens("output_sequence_length")?),
+        source: usage.map(|_| TokenCountSource::Usage),
+    });
+    record.t_end_s = time("request_end_ns")?.map(Seconds).filter(|end| record.t_last_s.is_none_or(|last| *end >= last));
+    record.t_due_s = time("credit_issued_ns")?.map(Seconds);
+    record.cached_prompt_tokens = tokens("usage_prompt_cache_read_tokens")?.map(Tokens);
+    record.reasoning_tokens = tokens("reasoning_token_count")?.map(Tokens);
+    if let Some(trace) = row.get("trace_data") {
+        record.status = trace.count("response_status_code")?.and_then(|status| u16::try_from(status).ok());
+    }
+    Ok(record)
+}
+
+/// What makes a time of a request seconds.
+fn scale_of(metric: &Node<'_>) -> Result<f64, Problem> {
+    scale(metric.need_text("unit")?, "_s").map(|(scale, _)| scale).ok_or_else(|| foreign(metric))
+}
