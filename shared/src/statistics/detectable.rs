@@ -7,14 +7,23 @@ const POWER: f64 = 0.8;
 /// Smallest difference between two independent cases like this one that is detected, as a share of the mean:
 /// (z₀.₉₇₅ + z₀.₈)·√2·cv/√n. `None` below two values and for a mean that is not positive.
 pub fn unpaired(values: &[f64]) -> Option<f64> {
-    let cv = moments::coefficient_of_variation(values)?;
-    finite(quantile_sum()? * core::f64::consts::SQRT_2 * cv / (values.len() as f64).sqrt())
+    unpaired_at(moments::coefficient_of_variation(values)?, values.len() as f64)
+}
+
+/// The same for so many runs a side with this sd over mean.
+pub fn unpaired_at(cv: f64, n: f64) -> Option<f64> {
+    finite(quantile_sum()? * core::f64::consts::SQRT_2 * cv / n.sqrt())
 }
 
 /// The paired counterpart, as a log ratio (near enough a share while small): (z₀.₉₇₅ + z₀.₈)·sd/√n with the sample sd of
 /// the log ratios. `None` below two pairs.
 pub fn paired(log_ratios: &[f64]) -> Option<f64> {
-    finite(quantile_sum()? * moments::standard_error(log_ratios)?)
+    paired_at(moments::standard_deviation(log_ratios)?, log_ratios.len() as f64)
+}
+
+/// The same for so many pairs with this sd of the log ratios.
+pub fn paired_at(sd_of_logs: f64, n: f64) -> Option<f64> {
+    finite(quantile_sum()? * (sd_of_logs / n.sqrt()))
 }
 
 fn quantile_sum() -> Option<f64> {

@@ -24,6 +24,7 @@ pub mod paired;
 pub mod quantile;
 pub mod rate;
 pub mod rng;
+pub mod sample_size;
 pub mod student_t;
 pub mod welch;
 pub mod wilcoxon;
