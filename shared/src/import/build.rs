@@ -3,10 +3,12 @@
 mod latency;
 mod requests;
 mod time;
+mod told;
 
 pub use latency::{Latency, latencies, own};
 pub use requests::{Stream, failed, request, run, runs_of};
 pub use time::{day, utc, utc_text};
+pub use told::Told;
 
 use super::Format;
 use crate::format::short;
@@ -138,6 +140,27 @@ pub fn model_name(text: &str) -> &str {
     if is_gguf(name) { name.get(..name.len() - GGUF.len()).unwrap_or(name) } else { name }
 }
 
+/// A quantisation as its files are named: llama.cpp says `Q4_K - Medium` of a `Q4_K_M`.
+pub fn quantisation(words: &str) -> String {
+    match words.split_once(" - ") {
+        Some((kind, size)) => format!("{kind}_{}", size.chars().take(1).collect::<String>()),
+        None => words.to_owned(),
+    }
+}
+
+/// A model's name without its quantisation, which has a field of its own: `SmolLM2.Q4_1`, `SmolLM2-Q4_1`.
+pub fn without_quantisation<'a>(name: &'a str, quantisation: &str) -> &'a str {
+    let head = name.len().checked_sub(quantisation.len()).filter(|_| !quantisation.is_empty());
+    let parts = head.and_then(|at| Some((name.get(..at)?, name.get(at..)?)));
+    match parts {
+        Some((head, tail)) if tail.eq_ignore_ascii_case(quantisation) && head.ends_with(['.', '-', '_']) => {
+            let model = head.trim_end_matches(['.', '-', '_']);
+            if model.is_empty() { name } else { model }
+        }
+        _ => name,
+    }
+}
+
 const GGUF: &str = ".gguf";
 
 /// Whether a file name is one of a GGUF file.
@@ -239,6 +262,22 @@ mod tests {
             ("llama3.2:1b", "llama3.2:1b"),
         ] {
             assert_eq!(model_name(written), name);
+        }
+    }
+
+    #[test]
+    fn a_quantisation_has_one_spelling_and_stands_once() {
+        assert_eq!(quantisation("Q4_K - Medium"), "Q4_K_M");
+        assert_eq!(quantisation("Q4_1"), "Q4_1");
+        for (name, quantisation, model) in [
+            ("SmolLM2.Q4_1", "Q4_1", "SmolLM2"),
+            ("Qwen3-8B-q4_k_m", "Q4_K_M", "Qwen3-8B"),
+            ("Q4_1", "Q4_1", "Q4_1"),
+            (".Q4_1", "Q4_1", ".Q4_1"),
+            ("モデル", "Q4_1", "モデル"),
+            ("m", "", "m"),
+        ] {
+            assert_eq!(without_quantisation(name, quantisation), model);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::build;
 use super::{Document, Format, Node};
 use crate::format::fixed;
-use crate::record::{EngineTimings, RequestRecord};
+use crate::record::{EngineTimings, RequestRecord, TokenCountSource};
 use crate::submission::{Case, Evidence, Run, Submission};
 use crate::system::Accelerator;
 use crate::units::{Seconds, Tokens};
@@ -96,12 +96,16 @@ fn case(row: &Node<'_>, prompt: u64, answer: u64) -> Result<Case, Problem> {
     for (ns, number) in samples.iter().zip(1..) {
         let took = ns.filter(|ns| *ns > 0.0).map(|ns| Seconds(ns / 1e9));
         let mut timings = EngineTimings { source: FORMAT.title.into(), ..EngineTimings::default() };
+        let mut request = RequestRecord::default();
         if answer == 0 {
             (timings.prompt_tokens, timings.prompt_s) = (Some(Tokens(prompt)), took);
+            request.prompt_tokens = timings.prompt_tokens;
         } else {
             (timings.output_tokens, timings.decode_s) = (Some(Tokens(answer)), took);
+            request.output_tokens = timings.output_tokens;
+            request.token_count_source = Some(TokenCountSource::EngineTimings);
         }
-        let request = RequestRecord { engine: Some(timings), ..RequestRecord::default() };
+        request.engine = Some(timings);
         case.runs.push(Run { number, requests: vec![request], ..Run::default() });
     }
     Ok(case)
@@ -113,11 +117,13 @@ fn system(row: &Node<'_>, part: &mut Submission) -> Result<(), Problem> {
     system.engine.version = row.count("build_number")?.filter(|n| *n > 0).map(|n| format!("b{n}"));
     system.engine.commit = row.text("build_commit")?.filter(|commit| *commit != "unknown").map(str::to_owned);
     let file = row.need_text("model_filename")?;
-    build::model_name(file).clone_into(&mut system.model.name);
     system.model.format = build::is_gguf(file).then(|| "GGUF".to_owned());
     // `llama 256M Q4_1`: architecture, size, quantisation.
-    system.model.quantisation =
-        row.text("model_type")?.and_then(|words| words.splitn(3, ' ').nth(2)).map(str::to_owned);
+    let quantisation = row.text("model_type")?.and_then(|words| words.splitn(3, ' ').nth(2));
+    system.model.quantisation = quantisation.map(build::quantisation);
+    let name = build::model_name(file);
+    build::without_quantisation(name, system.model.quantisation.as_deref().unwrap_or_default())
+        .clone_into(&mut system.model.name);
     system.model.size_bytes = row.count("model_size")?;
     system.model.parameters = row.count("model_n_params")?;
     let (cpu, gpu) = (row.text("cpu_info")?, row.text("gpu_info")?);
@@ -169,7 +175,7 @@ mod tests {
     fn row(threads: u32, prompt: u32, answer: u32, depth: u32, samples: &str) -> String {
         format!(
             r#"{{"build_commit": "abc1234", "build_number": 11434, "cpu_info": "Xeon", "gpu_info": "A, A, B",
-            "backends": "CUDA", "model_filename": "/data/m.Q4_1.gguf", "model_type": "qwen2 7B Q4_K - Medium",
+            "backends": "CUDA", "model_filename": "/data/m.Q4_K_M.gguf", "model_type": "qwen2 7B Q4_K - Medium",
             "model_size": 96576768, "model_n_params": 134515008, "n_threads": {threads}, "type_k": "f16",
             "brand_new": true, "n_prompt": {prompt}, "n_gen": {answer}, "n_depth": {depth},
             "test_time": "2026-11-30T16:33:16Z", "avg_ts": 40.0, "samples_ns": {samples}}}"#
@@ -218,8 +224,8 @@ mod tests {
     #[test]
     fn the_system_is_what_the_row_says() {
         let system = &shards(&row(1, 1, 0, 0, "[1]"))[0].system;
-        assert_eq!(system.model.name, "m.Q4_1");
-        assert_eq!(system.model.quantisation.as_deref(), Some("Q4_K - Medium"));
+        assert_eq!(system.model.name, "m");
+        assert_eq!(system.model.quantisation.as_deref(), Some("Q4_K_M"));
         assert_eq!(system.engine.version.as_deref(), Some("b11434"));
         let kinds = system.hardware.accelerators.as_ref().unwrap();
         assert_eq!((kinds.len(), kinds[0].count), (2, Some(2)));

@@ -84,7 +84,7 @@ fn system(whole: &Node<'_>, test: &Node<'_>, part: &mut Submission) -> Result<()
     system.engine.version = words(&runtime, "version")?;
     system.engine.commit = words(&runtime, "commit")?;
     build::model_name(test.need_text("model_name")?).clone_into(&mut system.model.name);
-    system.model.quantisation = words(test, "model_quant_str")?;
+    system.model.quantisation = test.text("model_quant_str")?.map(build::quantisation);
     system.model.parameters = test.count("model_n_params")?;
     if let Some(name) = words(&accelerator, "name")? {
         let is_cpu = accelerator.text("type")? == Some("CPU");

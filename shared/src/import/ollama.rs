@@ -186,8 +186,13 @@ fn printed(text: &str) -> Vec<Submission> {
 /// The number that a text begins with: `26 token(s)`.
 fn leading_number(text: &str) -> Option<f64> {
     let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    Some(Input::new(text.get(..end)?).number().ok()?.real())
+    number(text.get(..text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()))?)
+}
+
+fn number(text: &str) -> Option<f64> {
+    let mut input = Input::new(text);
+    let number = input.number().ok()?.real();
+    input.end().ok().map(|()| number)
 }
 
 /// A duration as Go prints it: `1m2.5s`, `130.079ms`, `850µs`; or with a blank, `10.485 s`.
@@ -196,7 +201,7 @@ fn duration(text: &str) -> Option<f64> {
     let mut seconds = None;
     while !rest.is_empty() {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, behind) = rest.split_at(end);
+        let (digits, behind) = rest.split_at(end);
         let behind = behind.trim_start();
         let unit = behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len());
         let (unit, behind) = behind.split_at(unit);
@@ -209,7 +214,7 @@ fn duration(text: &str) -> Option<f64> {
             "ns" => 1e-9,
             _ => return None,
         };
-        let value = Input::new(number).number().ok()?.real() * scale;
+        let value = number(digits)? * scale;
         seconds = Some(seconds.unwrap_or(0.0) + value);
         rest = behind.trim_start();
     }

@@ -91,3 +91,58 @@ fn a_value_of_the_wrong_kind_is_named_with_its_path() {
     assert_eq!(runs[1].count("n"), Ok(Some(12)));
     assert_eq!(runs[0].count("n"), Ok(None));
 }
+
+#[test]
+fn the_page_of_formats_has_a_row_for_each_of_them_in_order_and_no_other() {
+    let page = include_str!("../../../docs/FORMATS.md");
+    let table = page.split("\n## ").next().unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let rows: Vec<String> = rows.map(|row| row.split('|').skip(1).take(2).collect()).collect();
+    let formats: Vec<String> =
+        FORMATS.iter().map(|format| format!(" `{}`  {} ", format.tag, format.title)).collect();
+    assert_eq!(rows, formats);
+}
+
+/// The fixtures of a format.
+fn files(format: &Format) -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/import");
+    let files = std::fs::read_dir(format!("{folder}/{}", format.tag.replace('.', "-"))).unwrap();
+    files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+}
+
+#[test]
+fn every_file_of_the_fixtures_is_recognised_as_its_own_format_and_no_other() {
+    for format in FORMATS {
+        assert!(!files(format).is_empty(), "{} has no file", format.tag);
+        for text in files(format) {
+            let mended = document::mend(&text);
+            let document = Document::of(&text, &mended);
+            let by: Vec<&str> = FORMATS.iter().filter(|f| (f.recognises)(&document)).map(|f| f.tag).collect();
+            assert_eq!(by, [format.tag]);
+        }
+    }
+}
+
+#[test]
+fn a_fixture_that_is_cut_off_or_has_values_of_another_kind_is_an_error_or_a_shard_and_never_a_panic() {
+    const SPOILT: [(&str, &str); 7] = [
+        (": ", ": null, \"x\": "),
+        ("1", "\"1\""),
+        ("[", "[[], "),
+        ("1", "-1"),
+        ("0", "1e300"),
+        ("{", "{\"a\": "),
+        ("\": \"", "\": [\"é"),
+    ];
+    for format in FORMATS {
+        for text in files(format) {
+            let cuts = (0..text.len()).step_by(text.len() / 20 + 1);
+            for cut in cuts.filter(|cut| text.is_char_boundary(*cut)) {
+                let _ = read(&text[..cut], Some(format.tag));
+            }
+            for (from, to) in SPOILT {
+                let _ = read(&text.replace(from, to), Some(format.tag));
+            }
+        }
+    }
+}
