@@ -6,6 +6,7 @@
 mod comparable;
 mod facts;
 mod noise;
+pub mod plan;
 mod ratio;
 mod side;
 mod verdict;
@@ -144,10 +145,11 @@ pub fn compare(sides: &[Side<'_>], terms: Terms) -> Comparison {
 }
 
 impl Comparison {
-    /// Whether no case of any side could be compared run by run, or unpaired where that was allowed.
+    /// Whether no case of any side could be compared: neither run by run, nor unpaired where that was allowed, nor by
+    /// what is stated.
     pub fn is_refused(&self) -> bool {
-        let mut all = self.cases.iter().flat_map(|case| &case.against);
-        !all.any(|against| against.found == Found::Both && is_compared(against))
+        let all = self.cases.iter().flat_map(|case| &case.against).filter(|of| of.found == Found::Both);
+        all.flat_map(|against| &against.ratios).all(|ratio| ratio.way == Way::Refused)
     }
 
     /// Every reason for which a case was not compared, each once.
@@ -160,10 +162,6 @@ impl Comparison {
         }
         reasons
     }
-}
-
-fn is_compared(against: &Against) -> bool {
-    against.reasons.is_empty() || against.ratios.iter().any(|ratio| ratio.way == Way::Unpaired)
 }
 
 /// Cases of any side, in the order of the first that has them.
@@ -230,9 +228,13 @@ fn way_of(a: &CaseOf<'_>, b: &CaseOf<'_>, terms: Terms) -> (Vec<String>, Way) {
         }
     }
     if a.boots.iter().any(|a| b.boots.iter().any(|b| comparable::are_the_same_runs(a.case, b.case))) {
-        return (vec!["both sides hold the same runs: measure twice".to_owned()], Way::Paired);
+        return (vec!["both sides hold the same runs: measure twice".to_owned()], Way::Refused);
     }
-    let way = if terms.allow_mismatch && !all.is_empty() { Way::Unpaired } else { Way::Paired };
+    let way = match (all.is_empty(), terms.allow_mismatch) {
+        (true, _) => Way::Paired,
+        (false, true) => Way::Unpaired,
+        (false, false) => Way::Refused,
+    };
     (all, way)
 }
 
@@ -261,7 +263,6 @@ fn correct(cases: &mut [CaseComparison], role: Role) -> usize {
     let mut tested: Vec<&mut Ratio> = cases
         .iter_mut()
         .flat_map(|case| &mut case.against)
-        .filter(|against| is_compared(against))
         .flat_map(|against| &mut against.ratios)
         .filter(|ratio| ratio.role == role && ratio.counts_as_test())
         .collect();

@@ -104,6 +104,24 @@ pub fn percent(share: Option<f64>) -> String {
     )
 }
 
+/// A ratio with its interval: `1.034 (1.012–1.057)`; narrow ones have a further digit. Ratios beyond belief have as many
+/// digits as other numbers.
+pub fn ratio(ratio: f64, interval: Option<(f64, f64)>) -> String {
+    /// An interval of ratios below this is narrow.
+    const NARROW: f64 = 0.01;
+    if !(0.01..1000.0).contains(&ratio) {
+        return with_interval(Some(ratio), interval);
+    }
+    let Some((low, high)) = interval else { return fixed(ratio, 3) };
+    let decimals = if high - low < NARROW { 4 } else { 3 };
+    [&fixed(ratio, decimals), " (", &fixed(low, decimals), "–", &fixed(high, decimals), ")"].concat()
+}
+
+/// A p value: `0.004`, `<0.001`.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { fixed(p, 3) }
+}
+
 /// A duration for people: `850 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
@@ -177,6 +195,14 @@ mod tests {
         assert_eq!(with_interval(Some(117.3), Some((111.7, 123.9))), "117 (112–124)");
         assert_eq!(with_interval(Some(12.6), None), "12.6");
         assert_eq!(with_interval(None, Some((1.0, 2.0))), "–");
+    }
+
+    #[test]
+    fn ratios_and_p_values_have_the_digits_that_tell_them_from_1_and_0() {
+        assert_eq!(ratio(1.0341, Some((1.0123, 1.0574))), "1.034 (1.012–1.057)");
+        assert_eq!(ratio(1.0002, Some((0.9981, 1.0023))), "1.0002 (0.9981–1.0023)");
+        assert_eq!(ratio(1.25, None), "1.250");
+        assert_eq!([0.049_6, 0.000_4].map(p_value), ["0.050", "<0.001"]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Figures of speed and size. They are printed, and nothing but the budget of the page fails.
 
 pub mod client;
+pub mod compare;
+mod figures;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -118,10 +118,19 @@ pub struct BenchClientOptions {
     pub write: bool,
 }
 
+#[derive(Debug, Args)]
+pub struct BenchCompareOptions {
+    /// Put the figures into docs/
+    #[arg(long)]
+    pub write: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Bench {
     /// How much delay the client adds, against the simulated engine
     Client(BenchClientOptions),
+    /// What a comparison costs, and how often it is wrong
+    Compare(BenchCompareOptions),
     /// Compressed sizes of the built page against its budget
     Page,
 }

@@ -43,6 +43,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Site(options) => site::run(&shop, &options),
         Command::Engine(Engine::LlamaCpp(options)) => llama_cpp::run(&shop, &options),
         Command::Bench(Bench::Client(options)) => bench::client::run(&shop, &options),
+        Command::Bench(Bench::Compare(options)) => bench::compare::run(&shop, &options),
         Command::Bench(Bench::Page) => bench::page(&shop),
         Command::Fuzz(options) => fuzz::run(&shop, &options),
     }

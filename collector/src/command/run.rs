@@ -23,6 +23,7 @@ pub(super) use assemble::{Facts, Measured, SIMULATED, setting};
 pub(super) use command_line::{cleaned, is_secret, quoted, without_folder};
 pub(super) use locate::nothing_found;
 pub use options::RunArgs;
+pub(crate) use options::{name, share};
 pub(super) use place::{below_results, named, series};
 pub(super) use subject::{PartOf, Subject};
 

@@ -34,6 +34,7 @@ mod speech;
 mod talk;
 pub mod token;
 mod truth;
+pub mod virtual_time;
 mod wire;
 
 use std::future::Future;

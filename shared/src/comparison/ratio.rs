@@ -5,7 +5,9 @@ use super::verdict::{Evidence, FEWEST_BOOTS, Unit, Verdict};
 use crate::metric::{Better, Metric};
 use crate::statistics::cycles::over_cycles;
 use crate::statistics::equivalence::tost;
-use crate::statistics::{self, Bootstrap, Interval, detectable, moments, paired, welch, wilcoxon};
+use crate::statistics::{
+    self, Bootstrap, BootstrapInterval, Interval, detectable, moments, paired, welch, wilcoxon,
+};
 use crate::summary::{self, BOOTSTRAP_SEED, Estimate, estimate, estimate_of_runs, summarize};
 
 /// What a metric is in a comparison.
@@ -30,6 +32,8 @@ pub enum Way {
     Unpaired,
     /// Of what the sources state.
     Stated,
+    /// Not at all: the runs were not asked the same.
+    Refused,
 }
 
 /// Two figures of one run number.
@@ -58,7 +62,7 @@ pub struct Ratio {
     pub way: Way,
     /// What is repeated, and how often on each side: both are the pairs where runs pair.
     pub unit: Unit,
-    /// So many on each side.
+    /// So many on each side; 0 where nothing is compared.
     pub n: [usize; 2],
     /// Geometric-mean ratio to the first side; `None` where no two figures meet.
     pub ratio: Option<f64>,
@@ -146,7 +150,7 @@ pub(super) fn ratio(
         pairs: Vec::new(),
     };
     match plan.way {
-        Way::Stated => {}
+        Way::Stated | Way::Refused => {}
         Way::Unpaired => ratio.unpaired(&sides, plan.margin_ratio),
         Way::Paired => ratio.paired(&sides, by_cycle, plan.margin_ratio),
     }
@@ -216,7 +220,7 @@ impl Ratio {
         (self.unit, self.n) = (Unit::Run, [log_ratios.len(); 2]);
         self.ratio = paired::geometric_mean_ratio(log_ratios);
         let plan = Bootstrap::new(BOOTSTRAP_SEED);
-        self.interval = paired::bootstrap_interval(log_ratios, &plan).map(|of| of.ends());
+        self.interval = paired::bootstrap_interval(log_ratios, &plan).map(BootstrapInterval::ends);
         self.p = wilcoxon::signed_rank(log_ratios).map(|test| test.p);
         self.equivalence_p = tost(log_ratios, margin_ratio);
         self.detects = detectable::paired(log_ratios);

@@ -53,8 +53,11 @@ pub fn sentence(comparison: &Comparison, side: usize) -> String {
     [&name, " ", &listed(&clauses), "."].concat()
 }
 
+/// Whether a verdict is of a kind.
+type Kind = fn(&Verdict) -> bool;
+
 /// What is not a winner, and how to say it.
-fn states(margin_ratio: f64) -> [(String, fn(&Verdict) -> bool); 4] {
+fn states(margin_ratio: f64) -> [(String, Kind); 4] {
     [
         (["is equivalent within ", &margin(margin_ratio)].concat(), |of| *of == Verdict::Equivalent),
         ("is not separated".to_owned(), |of| *of == Verdict::NotSeparated),
@@ -178,12 +181,12 @@ pub fn method(comparison: &Comparison) -> Vec<String> {
     if headlines + beside > 0 {
         lines.push(
             [
-                "p is corrected by Holm over ",
+                "p is corrected by Holm: over ",
                 &format::count(headlines, "headline"),
-                ", and over ",
-                &format::count(beside, "other figure"),
-                " by themselves. A winner needs p < 0.05 and an interval without 1; equivalence needs the same of \
-                 two one-sided tests at ",
+                ", and apart over ",
+                &format::count(beside, "other test"),
+                ". A winner needs p < 0.05 and an interval without 1; equivalence needs p < 0.05 in two one-sided \
+                 tests at ",
                 &margin(comparison.terms.margin_ratio),
                 ".",
             ]

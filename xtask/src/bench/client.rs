@@ -1,12 +1,11 @@
 //! `cargo xtask bench client`: `dyno calibrate` in release at the streams that this project holds itself to.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 
+use super::figures;
 use crate::cli::BenchClientOptions;
 use crate::process;
 use crate::site::{self, Profile};
@@ -17,8 +16,8 @@ const CPU_TOKENS: f64 = 128_000.0;
 /// Where the figures stand in the docs.
 const PAGE: &str = "docs/CLIENT.md";
 const CURVE: &str = "docs/client-error.svg";
-/// What the figures stand between.
-const MARKS: (&str, &str) = ("<!-- figures: cargo xtask bench client --write -->", "<!-- end of figures -->");
+/// What wrote them.
+const COMMAND: &str = "cargo xtask bench client --write";
 
 /// What is asked of the client at a number of streams of 50 tok/s each.
 struct Budget {
@@ -83,7 +82,7 @@ pub(crate) fn run(shop: &Workshop, options: &BenchClientOptions) -> Result<()> {
     let table = table(rows, options.batches);
     print!("{table}");
     if options.write {
-        write(&shop.root.join(PAGE), &format!("{}\n{table}", machine()))?;
+        figures::write(&shop.root.join(PAGE), COMMAND, &format!("{}\n{table}", machine_of_both()))?;
         eprintln!("bench: wrote {PAGE} and {CURVE}");
     }
     Ok(())
@@ -125,30 +124,8 @@ fn cell(measured: Option<f64>, budget: Option<f64>) -> String {
     }
 }
 
-/// The machine in words, without its name.
-fn machine() -> String {
-    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let model = model.map_or("processor unknown", |(_, model)| model.trim());
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    format!(
-        "Measured on {cores} cores ({model}, {}), client and engine together on them.",
-        std::env::consts::OS
-    )
-}
-
-/// Puts `text` between the marks of a page.
-fn write(page: &Path, text: &str) -> Result<()> {
-    let old = fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
-    let new = between(&old, text)
-        .ok_or_else(|| anyhow!("{} lacks the lines `{}` and `{}`", page.display(), MARKS.0, MARKS.1))?;
-    fs::write(page, new).with_context(|| format!("cannot write {}", page.display()))
-}
-
-fn between(old: &str, text: &str) -> Option<String> {
-    let (before, rest) = old.split_once(MARKS.0)?;
-    let (_, after) = rest.split_once(MARKS.1)?;
-    Some(format!("{before}{}\n{}\n{}{after}", MARKS.0, text.trim_end(), MARKS.1))
+fn machine_of_both() -> String {
+    format!("{}, client and engine together on them.", figures::machine())
 }
 
 #[cfg(test)]
@@ -165,13 +142,5 @@ mod tests {
         let table = table(&[row], 2);
         let line = table.lines().last().unwrap();
         assert_eq!(line, "| 1000 | **2.10** (2) | 15 (15) | – | 0 (0) | 20 (80) | 0.90 (1) |");
-    }
-
-    #[test]
-    fn only_what_stands_between_the_marks_is_replaced() {
-        let page = format!("before\n{}\nold\n{}\nafter\n", MARKS.0, MARKS.1);
-        let new = between(&page, "new\n").unwrap();
-        assert_eq!(new, format!("before\n{}\nnew\n{}\nafter\n", MARKS.0, MARKS.1));
-        assert_eq!(between("a page without marks", "x"), None);
     }
 }

@@ -200,7 +200,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// `2%` or `0.02`.
-fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     let share = number.trim().parse::<f64>().ok().map(|number| number * scale);
     share
@@ -221,7 +221,7 @@ fn span(text: &str) -> Result<Duration, String> {
 }
 
 /// A name that people will read: something to see, and nothing that a terminal obeys.
-fn name(text: &str) -> Result<String, String> {
+pub(crate) fn name(text: &str) -> Result<String, String> {
     let seen = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
     match seen.chars().count() {
         0 => Err("give a name, or leave the flag out".to_owned()),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use dyno_shared::comparison::Verdict;
-use dyno_shared::format::{UNKNOWN, maybe, percent};
+use dyno_shared::format::{self, UNKNOWN, maybe, percent};
 use dyno_shared::metric::{Family, Metric};
 use dyno_shared::plain::plain;
 use dyno_shared::statistics::equivalence::DEFAULT_MARGIN_RATIO;
@@ -15,12 +15,6 @@ use serde_json::{Value, json};
 
 use crate::command::run::SIMULATED;
 use crate::report::table::{Align, Column, draw, wrapped};
-
-/// Below this a p value is said to be below it.
-const SMALLEST_P: f64 = 0.001;
-
-/// An interval of ratios below this is narrow.
-const NARROW: f64 = 0.01;
 
 /// Characters of a name in the head of a column.
 const LONGEST_HEAD: usize = 20;
@@ -78,7 +72,7 @@ fn columns(headline: &MetricComparison, also: &[MetricComparison]) -> Vec<Column
             "p",
             "",
             Align::Right,
-            cells(&|row| p_of(row).map_or_else(|| UNKNOWN.to_owned(), p_shown)),
+            cells(&|row| p_of(row).map_or_else(|| UNKNOWN.to_owned(), format::p_value)),
         ),
         Column::new("verdict", "", Align::Left, cells(&|row| verdict(row).to_owned())),
     ];
@@ -113,20 +107,11 @@ fn name(label: &str) -> String {
 /// `1.884 (1.770–2.005)`; narrow ones have a further digit.
 fn ratio(row: &Row) -> String {
     let Some(over) = row.against.as_ref().and_then(|of| of.over) else { return UNKNOWN.to_owned() };
-    let ratio = over.ratio;
-    match over.interval {
-        None => format!("{ratio:.3}"),
-        Some(of) if of.high - of.low < NARROW => format!("{ratio:.4} ({:.4}–{:.4})", of.low, of.high),
-        Some(of) => format!("{ratio:.3} ({:.3}–{:.3})", of.low, of.high),
-    }
+    format::ratio(over.ratio, over.interval.map(|of| (of.low, of.high)))
 }
 
 fn p_of(row: &Row) -> Option<f64> {
     row.against.as_ref()?.holm_p
-}
-
-fn p_shown(p: f64) -> String {
-    if p < SMALLEST_P { format!("<{SMALLEST_P}") } else { format!("{p:.3}") }
 }
 
 fn verdict(row: &Row) -> &'static str {
