@@ -42,7 +42,12 @@ pub struct Query {
     pub search: String,
     /// The order, where it is not the best first.
     pub sort: Option<Sort>,
+    /// Ids of submissions that are picked to be compared, in the order in which they were picked.
+    pub picks: Vec<String>,
 }
+
+/// So many submissions are compared at most: as many have a colour and a shape of their own.
+pub const MOST_PICKS: usize = crate::chart::theme::SERIES;
 
 /// Values of a facet that rows are narrowed to, in the order of the alphabet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -267,6 +272,15 @@ impl Query {
         Self { models: Chosen::default(), engines: Chosen::default(), search: String::new(), ..self.clone() }
     }
 
+    /// Picks a submission, or lets it go. Beyond [`MOST_PICKS`] nothing is picked.
+    pub fn pick(&mut self, id: &str) {
+        let before = self.picks.len();
+        self.picks.retain(|known| known != id);
+        if self.picks.len() == before && before < MOST_PICKS {
+            self.picks.push(id.to_owned());
+        }
+    }
+
     /// The question as it stands in the address, without a question mark; empty for the question of a first visit.
     pub fn to_params(&self) -> String {
         let mut params = Vec::new();
@@ -294,6 +308,9 @@ impl Query {
         if let Some(Sort { column, descending }) = self.sort {
             put("sort", &format!("{}{}", if descending { "-" } else { "" }, column.tag()));
         }
+        if !self.picks.is_empty() {
+            put("pick", &self.picks.join(","));
+        }
         params.join("&")
     }
 
@@ -318,6 +335,13 @@ impl Query {
                     let tag = value.strip_prefix('-').unwrap_or(&value);
                     let column = Column::ALL.into_iter().find(|c| c.tag() == tag);
                     query.sort = column.map(|column| Sort { column, descending: value.starts_with('-') });
+                }
+                "pick" => {
+                    for id in value.split(',').filter(|id| !id.is_empty()) {
+                        if !query.picks.iter().any(|known| known == id) {
+                            query.pick(id);
+                        }
+                    }
                 }
                 _ => {}
             }
@@ -509,7 +533,7 @@ fn names(entry: &Entry) -> (String, String, &str) {
 }
 
 /// Percent-encoding of everything but letters, digits and `-._~,`.
-fn encode(text: &str) -> String {
+pub fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~,".contains(&byte) {
@@ -525,7 +549,7 @@ fn encode(text: &str) -> String {
 }
 
 /// The text of a percent-encoding; what is not one stays as it is.
-fn decode(text: &str) -> String {
+pub fn decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -631,6 +655,7 @@ mod tests {
                 engines: ["llama.cpp"].into(),
                 search: "rtx 4000 #1".into(),
                 sort: Some(Sort { column: Column::Ttft, descending: true }),
+                picks: vec!["b1".into(), "a2".into()],
             },
             Query { case: CaseChoice::All, ..Query::default() },
         ];
@@ -649,6 +674,18 @@ mod tests {
         assert_eq!((query.case, query.sort), (CaseChoice::Commonest, None));
         assert_eq!(query.metric.as_deref(), Some("own_metric"));
         assert_eq!(query.engines.iter().count(), 1);
+    }
+
+    #[test]
+    fn picks_keep_their_order_and_end_at_the_most_that_are_compared() {
+        let mut query = asked("pick=b,a,,b,c");
+        assert_eq!(query.picks, ["b", "a", "c"]);
+        query.pick("a");
+        assert_eq!(query.picks, ["b", "c"]);
+        for id in 0..20 {
+            query.pick(&id.to_string());
+        }
+        assert_eq!(query.picks.len(), MOST_PICKS);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use yew::platform::spawn_local;
 use yew::{Component, Context, Html};
 
 use crate::browser::{self, Theme};
+use crate::compare::{Asked, Compared};
 use crate::dom::{El, all, button, el, link};
 use crate::fetch;
 use crate::page;
@@ -18,6 +19,8 @@ pub struct App {
     state: State,
     /// What the leaderboard shows; not computed again while its question and its rows stay.
     selection: Selection,
+    /// What the compare page shows; likewise.
+    compared: Option<Compared>,
     /// By which pages tell what happens.
     link: Link,
     /// The page that was last shown, with its title.
@@ -49,6 +52,7 @@ impl Component for App {
         let state = State::at(Route::from_hash(&browser::hash()), browser::width());
         let mut app = Self {
             selection: select(&state),
+            compared: None,
             state,
             link,
             last: None,
@@ -73,6 +77,7 @@ impl Component for App {
             Message::Act(action) => {
                 let (board, route) = (self.state.board.clone(), self.state.route.clone());
                 self.state.take(action);
+                Compared::keep(&mut self.compared, &self.state);
                 if self.state.board != board || self.state.route != route {
                     self.selection = select(&self.state);
                 }
@@ -86,7 +91,7 @@ impl Component for App {
         let scope = context.link().clone();
         all([
             button("Skip to the content", || browser::focus("content")).class("skip").done(),
-            head(&self.state.route, move || scope.send_message(Message::OtherTheme)),
+            head(&self.state, move || scope.send_message(Message::OtherTheme)),
             el("main").attr("id", "content").attr("tabindex", "-1").with(self.page()).done(),
         ])
     }
@@ -131,6 +136,7 @@ impl App {
         match &self.state.route {
             Route::Leaderboard(query) => page::leaderboard(&self.state, &self.link, query, &self.selection),
             Route::Submission(id) => page::submission(&self.state, &self.link, id),
+            Route::Compare(asked) => page::compare(&self.state, &self.link, asked, self.compared.as_ref()),
             Route::Method(_) => page::method(),
             Route::DebugChart => page::debug_chart(),
             Route::Unknown(path) => page::not_found(path),
@@ -144,6 +150,7 @@ impl App {
                 Load::Ready(shard) => &page::name(&shard.submission),
                 _ => "Submission",
             },
+            Route::Compare(_) => "Compare",
             Route::Method(_) => "Method",
             Route::DebugChart => "Reference drawing",
             Route::Unknown(_) => "Not found",
@@ -179,21 +186,30 @@ impl Left {
     }
 }
 
-fn head(route: &Route, flip: impl Fn() + 'static) -> Html {
+fn head(state: &State, flip: impl Fn() + 'static) -> Html {
     let (sign, name) = match Theme::shown() {
         Theme::Light => ("☾", "Show in dark"),
         Theme::Dark => ("☀", "Show in light"),
     };
     let to = |there: &Route, name: &'static str| -> El {
-        link(there.to_hash(), name).maybe("aria-current", there.same_page(route).then_some("page"))
+        link(there.to_hash(), name).maybe("aria-current", there.same_page(&state.route).then_some("page"))
     };
-    let board = Route::Leaderboard(Query::default());
+    let board = Route::Leaderboard(Query { picks: state.picks.clone(), ..Query::default() });
+    let compare = match &state.route {
+        Route::Compare(asked) => asked.clone(),
+        _ => Asked::of(&state.picks),
+    };
+    let picked = match compare.sides.len() {
+        0 => String::new(),
+        n => format!(" ({n})"),
+    };
     el("header")
         .class("head")
         .el(link("#/".to_owned(), "Dyno").class("brand"))
         .el(el("nav")
             .attr("aria-label", "Pages")
             .el(to(&board, "Leaderboard"))
+            .el(to(&Route::Compare(compare), "Compare").text(picked))
             .el(to(&Route::Method(None), "Method")))
         .el(button(sign, flip).class("theme").attr("aria-label", name).attr("title", name))
         .done()

@@ -3,6 +3,7 @@
 mod app;
 mod badge;
 mod browser;
+mod compare;
 mod component;
 mod dom;
 mod fetch;

@@ -2,6 +2,8 @@
 
 use dyno_shared::query::Query;
 
+use crate::compare::Asked;
+
 /// A page of the explorer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Route {
@@ -9,6 +11,8 @@ pub enum Route {
     Leaderboard(Query),
     /// One submission, by its id.
     Submission(String),
+    /// Submissions against each other.
+    Compare(Asked),
     /// What the words mean; with a metric's tag, what that one means.
     Method(Option<String>),
     /// The reference drawing as text, by which the browser's figures are held against the native ones.
@@ -29,6 +33,7 @@ impl Route {
         match (page, rest) {
             ("", "") => Self::Leaderboard(Query::from_params(params)),
             ("submission", id) if is_id(id) => Self::Submission(id.to_owned()),
+            ("compare", "") => Self::Compare(Asked::from_params(params)),
             ("method", "") => Self::Method(None),
             ("method", tag) => Self::Method(Some(tag.to_owned())),
             ("debug", "chart") => Self::DebugChart,
@@ -44,10 +49,24 @@ impl Route {
                 params => format!("#/?{params}"),
             },
             Self::Submission(id) => format!("#/submission/{id}"),
+            Self::Compare(asked) => match asked.to_params() {
+                params if params.is_empty() => "#/compare".to_owned(),
+                params => format!("#/compare?{params}"),
+            },
             Self::Method(None) => "#/method".to_owned(),
             Self::Method(Some(tag)) => format!("#/method/{tag}"),
             Self::DebugChart => "#/debug/chart".to_owned(),
             Self::Unknown(path) => format!("#/{path}"),
+        }
+    }
+
+    /// Whether two addresses ask the same of the same page, whatever is picked there.
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Leaderboard(a), Self::Leaderboard(b)) => {
+                *a == Query { picks: a.picks.clone(), ..b.clone() }
+            }
+            _ => self == other,
         }
     }
 
@@ -61,7 +80,7 @@ impl Route {
 }
 
 /// An id becomes part of a path that is fetched: letters, digits, `-` and `_` only.
-fn is_id(id: &str) -> bool {
+pub fn is_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(plain)
 }
@@ -76,6 +95,8 @@ mod tests {
             Route::Leaderboard(Query::default()),
             Route::Leaderboard(Query { search: "a#b?c".into(), ..Query::default() }),
             Route::Submission("0123456789abcdef".into()),
+            Route::Compare(Asked::default()),
+            Route::Compare(Asked::of(&["0123".into(), "4567".into()])),
             Route::Method(None),
             Route::Method(Some("client_wall_ttft_s".into())),
             Route::DebugChart,
@@ -108,5 +129,7 @@ mod tests {
         assert!(asked.same_page(&Route::from_hash("#/")));
         assert!(!Route::from_hash("#/submission/a").same_page(&Route::from_hash("#/submission/b")));
         assert!(!asked.same_page(&Route::Method(None)));
+        assert!(asked.asks_the_same(&Route::from_hash("#/?engine=vLLM&pick=a")));
+        assert!(!asked.asks_the_same(&Route::from_hash("#/?engine=Ollama")));
     }
 }

@@ -9,7 +9,7 @@ use dyno_shared::submission::Submission;
 use dyno_shared::summary::CaseSummary;
 use yew::Callback;
 
-use crate::route::Route;
+use crate::route::{Route, is_id};
 
 /// Something large that is compared by identity, so that a page need not look through it to see that nothing changed.
 #[derive(Debug, Default)]
@@ -122,6 +122,8 @@ pub struct State {
     pub shown: usize,
     /// Whether the text of a shard is shown.
     pub open: bool,
+    /// The submissions that are picked to be compared, or compared already.
+    pub picks: Vec<String>,
 }
 
 /// So many rows are in the document at first, and so many more on demand.
@@ -159,6 +161,7 @@ impl State {
     /// What is known at the first address.
     pub fn at(route: Route, window: u32) -> Self {
         Self {
+            picks: picks(&route).unwrap_or_default(),
             route,
             latest: Load::Unasked,
             pages: Vec::new(),
@@ -179,10 +182,16 @@ impl State {
     /// The pieces that have to be fetched now: what the page at hand needs first, then the index page by page.
     pub fn wanted(&self) -> Vec<Piece> {
         let mut wanted = Vec::new();
-        if let Route::Submission(id) = &self.route
-            && *self.shard(id) == Load::Unasked
-        {
-            wanted.push(Piece::Shard(id.clone()));
+        let shown: Vec<&String> = match &self.route {
+            Route::Submission(id) => vec![id],
+            Route::Compare(asked) => asked.ids().filter(|id| is_id(id)).collect(),
+            _ => Vec::new(),
+        };
+        for id in shown {
+            let piece = Piece::Shard(id.clone());
+            if *self.shard(id) == Load::Unasked && !wanted.contains(&piece) {
+                wanted.push(piece);
+            }
         }
         if self.latest == Load::Unasked {
             wanted.push(Piece::Latest);
@@ -234,8 +243,11 @@ impl State {
     pub fn take(&mut self, action: Action) {
         match action {
             Action::Went(route) => {
-                if self.route != route {
+                if !self.route.asks_the_same(&route) {
                     self.shown = ROWS;
+                }
+                if let Some(picks) = picks(&route) {
+                    self.picks = picks;
                 }
                 if !self.route.same_page(&route) {
                     (self.folded, self.open) = (true, false);
@@ -265,6 +277,15 @@ impl State {
             Action::More => self.shown += ROWS,
             Action::Open => self.open = !self.open,
         }
+    }
+}
+
+/// What an address picks to be compared; `None` where it leaves that as it is.
+fn picks(route: &Route) -> Option<Vec<String>> {
+    match route {
+        Route::Leaderboard(query) => Some(query.picks.clone()),
+        Route::Compare(asked) => Some(asked.ids().cloned().collect()),
+        _ => None,
     }
 }
 
@@ -326,6 +347,23 @@ mod tests {
         assert_eq!(state.wanted(), [Piece::Latest]);
         state.take(Action::Retry(shard.clone()));
         assert_eq!(state.wanted(), [shard, Piece::Latest]);
+    }
+
+    #[test]
+    fn a_comparison_asks_for_every_shard_once_and_for_none_that_cannot_be_one() {
+        let state = State::at(Route::from_hash("#/compare?a=ab12,cd34&b=ab12&c=%2e%2e"), 1280);
+        let shard = |id: &str| Piece::Shard(id.to_owned());
+        assert_eq!(state.wanted(), [shard("ab12"), shard("cd34"), Piece::Latest]);
+    }
+
+    #[test]
+    fn what_is_picked_stays_picked_on_other_pages_and_picking_keeps_the_rows_in_sight() {
+        let picked = Route::from_hash("#/?pick=ab12");
+        let state =
+            after(&start(), vec![Action::More, Action::Went(picked), Action::Went(Route::Method(None))]);
+        assert_eq!(state.picks, ["ab12"]);
+        let picked = after(&start(), vec![Action::More, Action::Went(Route::from_hash("#/?pick=ab12"))]);
+        assert_eq!(picked.shown, 2 * ROWS);
     }
 
     #[test]

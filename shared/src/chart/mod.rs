@@ -8,6 +8,7 @@
 mod axis;
 mod curves;
 mod dot_interval;
+mod forest;
 mod interval_cell;
 mod mark;
 mod paper;
@@ -22,6 +23,7 @@ pub mod ticks;
 pub use axis::{Axis, FittedAxis};
 pub use curves::{Curve, curves};
 pub use dot_interval::{MOST_ROWS, Row, dot_interval};
+pub use forest::{Forest, ForestRow, forest, side_swatch};
 pub use interval_cell::{axis_strip, interval_cell};
 pub use mark::{Mark, MarkKind};
 pub use run_strip::{MOST_RUNS, Run, RunStrip, run_strip};

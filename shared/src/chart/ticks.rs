@@ -24,6 +24,24 @@ const FEWEST_OF_LOG: usize = 3;
 /// Above this ratio, ratio ticks are decades instead of powers of two.
 const LARGEST_DOUBLING: f64 = 32.0;
 
+/// From this ratio on they are powers of two.
+const SMALLEST_DOUBLING: f64 = 4.0;
+
+/// Ticks of ratios below, on both sides of 1, from the nearest to it outwards.
+const STEPS: [(f64, f64); 11] = [
+    (0.999, 1.001),
+    (0.998, 1.002),
+    (0.995, 1.005),
+    (0.99, 1.01),
+    (0.98, 1.02),
+    (0.95, 1.05),
+    (0.9, 1.1),
+    (0.8, 1.25),
+    (0.67, 1.5),
+    (0.5, 2.0),
+    (0.33, 3.0),
+];
+
 /// A number as digits times a power of ten, so that its label is exact.
 #[derive(Clone, Copy)]
 struct Decimal {
@@ -127,10 +145,10 @@ fn powers_of_two(span: &Span, label: impl Fn(i32) -> String) -> Vec<Vec<Tick>> {
     std::iter::once(dense).chain([2, 3, 4, 5, 8, 16].map(row)).collect()
 }
 
-/// Ticks of a ratio axis, each with its `×`: 0.5×, 1×, 2× where it spans that much, even ones where it does not.
+/// Ticks of a ratio axis, each with its `×`: 0.5×, 0.67×, 0.8×, 1×, 1.25×, 1.5×, 2×, as near to 1 as there is room for.
 fn ratios(span: &Span) -> Vec<Vec<Tick>> {
-    let mut rows = if span.high() < 1.9 {
-        linear(span)
+    let mut rows = if span.high() < SMALLEST_DOUBLING {
+        (0..STEPS.len()).map(|from| around_one(span, &STEPS[from..])).collect()
     } else if span.high() <= LARGEST_DOUBLING {
         powers_of_two(span, |k| full(libm::ldexp(1.0, k)))
     } else {
@@ -140,6 +158,17 @@ fn ratios(span: &Span) -> Vec<Vec<Tick>> {
         tick.label.push('×');
     }
     rows
+}
+
+/// 1 and the steps on both sides of it that the axis reaches.
+fn around_one(span: &Span, steps: &[(f64, f64)]) -> Vec<Tick> {
+    let on_axis = |x: f64| span.low() <= x && x <= span.high();
+    let mut values: Vec<f64> = if on_axis(1.0) { vec![1.0] } else { Vec::new() };
+    for &(low, high) in steps.iter().filter(|(low, high)| on_axis(*low) && on_axis(*high)) {
+        values.insert(0, low);
+        values.push(high);
+    }
+    values.into_iter().map(|value| tick(span, value, full(value))).collect()
 }
 
 /// `512`, `8k`, `2M`: lengths in tokens, where k is 1,024.
@@ -240,12 +269,13 @@ mod tests {
 
     #[test]
     fn ratio_ticks_hold_one() {
-        assert_eq!(labels(Scale::Ratio, 0.45, 2.2, 300.0), ["0.5×", "1×", "2×"]);
+        assert_eq!(labels(Scale::Ratio, 0.45, 2.2, 300.0), ["0.5×", "0.67×", "1×", "1.5×", "2×"]);
+        assert_eq!(labels(Scale::Ratio, 0.45, 2.2, 200.0), ["0.5×", "1×", "2×"]);
         assert_eq!(
             labels(Scale::Ratio, 0.12, 8.1, 400.0),
             ["0.125×", "0.25×", "0.5×", "1×", "2×", "4×", "8×"]
         );
-        assert_eq!(labels(Scale::Ratio, 0.94, 1.06, 300.0), ["0.95×", "1.00×", "1.05×"]);
+        assert_eq!(labels(Scale::Ratio, 0.94, 1.06, 300.0), ["0.95×", "0.98×", "1×", "1.02×", "1.05×"]);
         assert_eq!(
             labels(Scale::Ratio, 0.001, 1000.0, 500.0),
             ["0.001×", "0.01×", "0.1×", "1×", "10×", "100×", "1k×"]

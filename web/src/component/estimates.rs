@@ -175,7 +175,7 @@ fn own_row(estimate: &Estimate) -> Html {
 }
 
 /// `● 39.5 (38.9–40.1)`.
-fn figure_cell(estimate: &Estimate, scale: Scale, mark: Option<MarkKind>) -> El {
+pub fn figure_cell(estimate: &Estimate, scale: Scale, mark: Option<MarkKind>) -> El {
     let written = figure::of_estimate(estimate, scale.factor);
     let mut value = el("span").class("value");
     if let Some(mark) = mark {
@@ -204,14 +204,16 @@ fn with_unit(name: &str, unit: &str) -> String {
 }
 
 /// The unit of a line: the metric's own, or for times that are all short, milliseconds.
-#[derive(Clone, Copy)]
-struct Scale {
+#[derive(Debug, Clone, Copy)]
+pub struct Scale {
     factor: f64,
-    unit: &'static str,
+    /// Its symbol.
+    pub unit: &'static str,
 }
 
 impl Scale {
-    fn of(metric: Option<&Metric>, estimates: &[&Estimate]) -> Self {
+    /// In which all of these can be read.
+    pub fn of(metric: Option<&Metric>, estimates: &[&Estimate]) -> Self {
         let unit = metric.map_or(Unit::One, |m| m.unit);
         let short = |estimate: &&Estimate| estimate.value.or(estimate.max).is_some_and(|x| x.abs() < 0.1);
         if unit == Unit::Seconds && !estimates.is_empty() && estimates.iter().all(short) {

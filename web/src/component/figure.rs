@@ -6,8 +6,8 @@ use yew::{AttrValue, Html};
 use crate::dom::{again, el};
 
 /// A figure.
-pub fn figure(drawing: Drawing) -> Html {
-    Html::from_html_unchecked(drawing.svg.into())
+pub fn figure(drawing: &Drawing) -> Html {
+    Html::from_html_unchecked(drawing.svg.clone().into())
 }
 
 /// A dot and its interval in a cell of a table, with its text on hover and focus; where a value was given and is not
@@ -24,7 +24,7 @@ pub fn mark_cell(axis: &FittedAxis, row: &Row, width: u32, height: u32) -> Html 
         .attr("role", "img")
         .attr("aria-label", again(&label))
         .attr("data-tip", label)
-        .el(el("span").attr("aria-hidden", "true").with(figure(drawing)))
+        .el(el("span").attr("aria-hidden", "true").with(figure(&drawing)))
         .when(why.map(|why| {
             el("span").class("left-out").attr("aria-hidden", "true").text(format!("not drawn: {why}")).done()
         }))

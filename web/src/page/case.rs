@@ -1,6 +1,6 @@
 //! A case of a submission: its figures, every run in order, what failed, and what to be careful with.
 
-use dyno_shared::chart::{Axis, MarkKind, Run as DrawnRun, RunStrip, Scale};
+use dyno_shared::chart::{Axis, MarkKind, Run as DrawnRun, RunStrip, Scale, run_strip};
 use dyno_shared::format::{UNKNOWN, full, short};
 use dyno_shared::metric;
 use dyno_shared::query::CaseKey;
@@ -13,7 +13,7 @@ use yew::{Html, html};
 
 use super::leaderboard::some;
 use super::telemetry::telemetry;
-use crate::component::{RunFigure, estimates, every_estimate, run_table};
+use crate::component::{MarkedFigure, estimates, every_estimate, run_table};
 use crate::dom::{div, el, p};
 use crate::identity::joined;
 
@@ -44,7 +44,13 @@ pub fn section(case: &Case, summary: &CaseSummary, look: Look) -> Html {
     if case.runs.is_empty() {
         return section.each(told(case)).done();
     }
-    let strip = html! { <RunFigure strip={strip(case, summary, look.colour)} width={look.width} /> };
+    let strip = html! {
+        <MarkedFigure
+            drawing={run_strip(&strip(case, summary, look.colour), look.width)}
+            about="Runs in order; the arrow keys read them out"
+            hint="Point at a run, or use the arrow keys, to read it."
+        />
+    };
     let more = el("details")
         .el(el("summary").text("Every figure, check and run"))
         .el(div("wide-table")

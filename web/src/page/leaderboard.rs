@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::{Callback, Event, Html, InputEvent};
 
-use super::rows;
+use super::{picks, rows};
 use crate::browser;
 use crate::component::{facet_list, legend, notice, notice_with};
 use crate::dom::{El, act, all, button, div, el, link, nothing, p, text};
@@ -59,8 +59,11 @@ pub fn leaderboard(state: &State, link: &Link, query: &Query, selection: &Select
                 rest(selection, state.shown, link),
             ])
         };
-        let board =
-            div("board").with(summary(query, selection, state.is_loading())).with(chips(query)).with(rows);
+        let board = div("board")
+            .with(summary(query, selection, state.is_loading()))
+            .with(chips(query))
+            .when(picks::bar(&state.board, query))
+            .with(rows);
         let facets = (width == Width::Wide || !state.folded).then(|| facets(link, query, selection, width));
         all([
             controls(link, query, selection, width, state.folded),
@@ -143,7 +146,7 @@ fn regime_link(query: &Query, selection: &Selection, regime: Regime, count: usiz
 }
 
 /// A list to choose one of, under a name.
-fn select(
+pub fn select(
     name: &'static str,
     options: impl IntoIterator<Item = (String, bool)>,
     on_choice: impl Fn(usize) + 'static,

@@ -1,9 +1,11 @@
 //! One file per page.
 
 mod case;
+mod compare;
 mod configuration;
 mod leaderboard;
 mod method;
+mod picks;
 mod plain;
 mod provenance;
 mod rows;
@@ -11,6 +13,7 @@ mod submission;
 mod system;
 mod telemetry;
 
+pub use compare::compare;
 pub use leaderboard::leaderboard;
 pub use method::method;
 pub use plain::{debug_chart, not_found};

@@ -9,6 +9,7 @@ use dyno_shared::workload::Regime;
 use yew::Html;
 
 use super::leaderboard::{go, some};
+use super::picks;
 use crate::component::{badges, figure as drawn, mark_cell, unknown};
 use crate::dom::{El, button, el, link, td, text};
 use crate::route::Route;
@@ -93,7 +94,8 @@ impl<'a> Look<'a> {
 
     fn head(&self) -> Html {
         let unit = figure::unit(&self.selection.metric).symbol();
-        let mut row = el("tr").el(self.sortable(Column::Name, "name", "submission"));
+        let pick = el("th").attr("scope", "col").class("pick").el(el("span").class("hidden").text("compare"));
+        let mut row = el("tr").el(pick).el(self.sortable(Column::Name, "name", "submission"));
         if self.all_cases {
             row = row.el(self.sortable(Column::Case, "case", "case"));
         }
@@ -135,7 +137,7 @@ impl<'a> Look<'a> {
             .class("chart")
             .el(el("span").class("axis-title").text(title))
             .el(el("span").class("axis-better").text(better))
-            .el(el("span").attr("aria-hidden", "true").with(drawn(axis_strip(&self.axis, self.chart))))
+            .el(el("span").attr("aria-hidden", "true").with(drawn(&axis_strip(&self.axis, self.chart))))
     }
 
     /// A head that orders the rows by its column: once the natural way, once more the other way.
@@ -165,11 +167,13 @@ impl<'a> Look<'a> {
         let written = figure::of_cell(row.cells.get(tag));
         let link = link(Route::Submission(entry.id.clone()).to_hash(), name.clone())
             .attr("title", format!("{name}\n{subtitle}"));
-        let mut cells = el("tr").key(format!("{} {} {}", entry.id, row.case, row.concurrency)).el(el("th")
-            .attr("scope", "row")
-            .class("name")
-            .el(link)
-            .el(el("span").class("subtitle").text(subtitle)));
+        let pick = picks::cell(self.query, &entry.id, &identity::joined(&[&name, &entry.label]));
+        let mut cells =
+            el("tr").key(format!("{} {} {}", entry.id, row.case, row.concurrency)).el(pick).el(el("th")
+                .attr("scope", "row")
+                .class("name")
+                .el(link)
+                .el(el("span").class("subtitle").text(subtitle)));
         if self.all_cases {
             let streams = some(row.concurrency as usize, "stream");
             cells = cells.el(el("td")
@@ -216,7 +220,7 @@ impl<'a> Look<'a> {
         if row.estimate.value.is_some() {
             return mark_cell(&self.axis, &row, self.chart, HEIGHT);
         }
-        let empty = drawn(interval_cell(&self.axis, &row, self.chart, HEIGHT));
+        let empty = drawn(&interval_cell(&self.axis, &row, self.chart, HEIGHT));
         el("span").attr("aria-hidden", "true").with(empty).done()
     }
 }

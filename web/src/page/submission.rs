@@ -6,7 +6,7 @@ use dyno_shared::summary::CaseSummary;
 use dyno_shared::workload::Regime;
 use yew::Html;
 
-use super::{case, configuration, provenance, rows, system};
+use super::{case, configuration, picks, provenance, rows, system};
 use crate::component::{badges, legend, notice, notice_with};
 use crate::dom::{act, all, button, div, el, heads, link, nothing, p, row_head, td};
 use crate::state::{Action, Link, Load, Piece, Shard, State};
@@ -21,7 +21,7 @@ pub fn submission(state: &State, to_app: &Link, id: &str) -> Html {
         Load::Ready(shard) => el("article")
             .class("submission")
             .el(el("p").class("back").el(link("#/".to_owned(), "Leaderboard")))
-            .with(content(shard, state.window))
+            .with(content(shard, state.window, picks::with(state, id)))
             .with(raw(id, &shard.text, state.open, to_app))
             .done(),
         Load::Failed(why) => {
@@ -36,7 +36,7 @@ pub fn submission(state: &State, to_app: &Link, id: &str) -> Html {
     }
 }
 
-fn content(Shard { submission, summaries, .. }: &Shard, window: u32) -> Html {
+fn content(Shard { submission, summaries, .. }: &Shard, window: u32, actions: Html) -> Html {
     let look = case::Look {
         evidence: submission.provenance.evidence,
         colour: identity::colour(&submission.system.engine.name),
@@ -67,7 +67,7 @@ fn content(Shard { submission, summaries, .. }: &Shard, window: u32) -> Html {
         .with(configuration::table(&submission.configuration))
         .with(provenance::measurement(&submission.provenance))
         .with(provenance::calibration(&submission.provenance));
-    all([title(submission), div("columns").el(left).el(right).done()])
+    all([title(submission), actions, div("columns").el(left).el(right).done()])
 }
 
 /// `llama.cpp b11434 · SmolLM2-135M-Instruct Q4_1`.

@@ -1,31 +1,33 @@
-//! Every run of a case in order, and a line that reads out the one under the pointer or the arrow keys.
+//! A figure, and a line that reads out the mark under the pointer or the arrow keys.
 
-use dyno_shared::chart::{RunStrip, run_strip};
+use dyno_shared::chart::Drawing;
 use dyno_shared::format::fixed;
 use yew::{Component, Context, Html, KeyboardEvent, Properties};
 
 use super::figure::figure;
 use crate::dom::{div, el};
 
-/// The runs.
+/// The figure.
 #[derive(Properties, PartialEq)]
 pub struct Props {
     /// What is drawn.
-    pub strip: RunStrip,
-    /// CSS pixels.
-    pub width: u32,
+    pub drawing: Drawing,
+    /// What it is, and that the arrow keys read it.
+    pub about: &'static str,
+    /// What the line says while it reads nothing.
+    pub hint: &'static str,
 }
 
 /// Pixels around a mark in which the pointer means it.
 const REACH: &str = "14";
 
-/// The figure, and the run that is read out.
+/// The figure, and the mark that is read out.
 #[derive(Debug, Default)]
-pub struct RunFigure {
+pub struct MarkedFigure {
     chosen: Option<usize>,
 }
 
-impl Component for RunFigure {
+impl Component for MarkedFigure {
     type Message = usize;
     type Properties = Props;
 
@@ -38,14 +40,13 @@ impl Component for RunFigure {
     }
 
     fn view(&self, context: &Context<Self>) -> Html {
-        let props = context.props();
-        let mut drawing = run_strip(&props.strip, props.width);
-        let marks = std::mem::take(&mut drawing.marks);
+        let Props { drawing, about, hint } = context.props();
+        let marks = &drawing.marks;
         let (at, last) = (self.chosen, marks.len().saturating_sub(1));
         let on_key = context.link().batch_callback(move |event: KeyboardEvent| {
             let next = match (event.key().as_str(), at) {
-                ("ArrowRight", at) => at.map_or(0, |i| (i + 1).min(last)),
-                ("ArrowLeft", at) => at.map_or(last, |i| i.saturating_sub(1)),
+                ("ArrowRight" | "ArrowDown", at) => at.map_or(0, |i| (i + 1).min(last)),
+                ("ArrowLeft" | "ArrowUp", at) => at.map_or(last, |i| i.saturating_sub(1)),
                 ("Home", _) => 0,
                 ("End", _) => last,
                 _ => return None,
@@ -73,12 +74,12 @@ impl Component for RunFigure {
             .attr("aria-hidden", "true")
             .when(at.map(|mark| circle(mark.x, mark.y).class("chosen").attr("r", "9").done()))
             .each(targets);
-        let reading = at.map_or("Point at a run, or use the arrow keys, to read it.", |mark| &mark.label);
+        let reading = at.map_or(*hint, |mark| &mark.label);
         div("run-figure")
             .el(div("plot")
                 .attr("tabindex", "0")
                 .attr("role", "group")
-                .attr("aria-label", "Runs in order; the arrow keys read them out")
+                .attr("aria-label", *about)
                 .on_key(on_key)
                 .with(figure(drawing))
                 .el(over))
