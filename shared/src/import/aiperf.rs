@@ -23,7 +23,9 @@ pub const FORMAT: Format = Format {
             || document.has(&["input_config", "was_cancelled"])
             || is_lines(document)
     },
-    read: |document| if is_lines(document) { lines(document) } else { document.rows().iter().map(export).collect() },
+    read: |document| {
+        if is_lines(document) { lines(document) } else { document.rows().iter().map(export).collect() }
+    },
 };
 
 /// What becomes of a metric.
@@ -40,7 +42,11 @@ enum As {
 const BY_TOKENISER: &str = "tokens by the client's tokeniser";
 
 const METRICS: [(&str, As, &str); 20] = [
-    ("time_to_first_token", As::Ours("client_wall_ttft_s"), "to the first answer with text, reasoning included"),
+    (
+        "time_to_first_token",
+        As::Ours("client_wall_ttft_s"),
+        "to the first answer with text, reasoning included",
+    ),
     ("request_latency", As::Ours("client_wall_e2e_s"), "to the last answer with text"),
     (
         "output_token_throughput_per_user",
@@ -57,7 +63,11 @@ const METRICS: [(&str, As, &str); 20] = [
     ("overall_usage_prompt_cache_read_pct", As::Total("cached_prompt_share"), "by `usage`"),
     ("time_to_second_token", As::Own, "after the first"),
     ("time_to_first_output_token", As::Own, "reasoning not counted"),
-    ("prefill_throughput_per_user", As::Own, "prompt tokens by the client's tokeniser / TTFT, cached ones included"),
+    (
+        "prefill_throughput_per_user",
+        As::Own,
+        "prompt tokens by the client's tokeniser / TTFT, cached ones included",
+    ),
     ("e2e_output_token_throughput", As::Own, "output tokens / latency"),
     ("total_token_throughput", As::Own, "prompt and output tokens together"),
     ("request_throughput", As::Own, ""),
@@ -103,7 +113,9 @@ fn export(row: &Node<'_>) -> Result<Submission, Problem> {
         "the export has no requests; `profile_export.jsonl` beside it has them",
     ));
     part.notes.push(build::lacks("engine_… figures", "the export has none of them"));
-    part.notes.push("percentiles `adj_…`, in which a failed request counts as infinitely slow, are left out".into());
+    part.notes.push(
+        "percentiles `adj_…`, in which a failed request counts as infinitely slow, are left out".into(),
+    );
     Ok(part)
 }
 
@@ -128,7 +140,8 @@ fn figures(metric: &Node<'_>, key: &str, of: As, note: &str) -> Result<Vec<State
         .into_iter()
         .collect();
     if !single {
-        figures.extend(told.others(metric, &[("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99")])?);
+        figures
+            .extend(told.others(metric, &[("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99")])?);
     }
     Ok(figures)
 }
@@ -177,7 +190,9 @@ fn accelerators(row: &Node<'_>, part: &mut Submission) {
             let Ok(Some(name)) = gpu.text("gpu_name") else { continue };
             match found.iter_mut().find(|known| known.name == name) {
                 Some(known) => known.count = known.count.map(|n| n + 1),
-                None => found.push(Accelerator { name: name.into(), count: Some(1), ..Accelerator::default() }),
+                None => {
+                    found.push(Accelerator { name: name.into(), count: Some(1), ..Accelerator::default() });
+                }
             }
         }
     }
@@ -196,7 +211,10 @@ fn case(row: &Node<'_>, config: Option<&Node<'_>>) -> Result<Case, Problem> {
     };
     let phases = config.map(|config| config.list("phases")).transpose()?.unwrap_or_default();
     let phase = phases.into_iter().find(|phase| {
-        phase.get("kind").or_else(|| phase.get("name")).is_some_and(|kind| kind.as_text() == Some("profiling"))
+        phase
+            .get("kind")
+            .or_else(|| phase.get("name"))
+            .is_some_and(|kind| kind.as_text() == Some("profiling"))
     });
     let load = phase.or_else(|| config?.get("loadgen"));
     let (mut streams, mut rate, mut kind) = (None, None, None);
@@ -337,13 +355,16 @@ fn record(row: &Node<'_>, metadata: &Node<'_>) -> Result<RequestRecord, Problem>
         return Ok(record);
     }
     let metrics = row.need("metrics")?;
-    let value = |key: &str| metrics.get(key).map(|metric| metric.number("value")).transpose().map(Option::flatten);
+    let value =
+        |key: &str| metrics.get(key).map(|metric| metric.number("value")).transpose().map(Option::flatten);
     let seconds = |key: &str| -> Result<Option<f64>, Problem> {
         let Some(metric) = metrics.get(key) else { return Ok(None) };
         let scale = scale_of(&metric)?;
         Ok(metric.number("value")?.map(|x| x * scale))
     };
-    let tokens = |key: &str| -> Result<Option<u64>, Problem> { Ok(value(key)?.filter(|n| *n >= 0.0).map(|n| n as u64)) };
+    let tokens = |key: &str| -> Result<Option<u64>, Problem> {
+        Ok(value(key)?.filter(|n| *n >= 0.0).map(|n| n as u64))
+    };
     let gaps = match metrics.get("inter_chunk_latency") {
         Some(metric) => {
             let scale = scale_of(&metric)?;
@@ -361,7 +382,8 @@ fn record(row: &Node<'_>, metadata: &Node<'_>) -> Result<RequestRecord, Problem>
         output_tokens: usage.or(tokens("output_sequence_length")?),
         source: usage.map(|_| TokenCountSource::Usage),
     });
-    record.t_end_s = time("request_end_ns")?.map(Seconds).filter(|end| record.t_last_s.is_none_or(|last| *end >= last));
+    record.t_end_s =
+        time("request_end_ns")?.map(Seconds).filter(|end| record.t_last_s.is_none_or(|last| *end >= last));
     record.t_due_s = time("credit_issued_ns")?.map(Seconds);
     record.cached_prompt_tokens = tokens("usage_prompt_cache_read_tokens")?.map(Tokens);
     record.reasoning_tokens = tokens("reasoning_token_count")?.map(Tokens);
@@ -374,4 +396,128 @@ fn record(row: &Node<'_>, metadata: &Node<'_>) -> Result<RequestRecord, Problem>
 /// What makes a time of a request seconds.
 fn scale_of(metric: &Node<'_>) -> Result<f64, Problem> {
     scale(metric.need_text("unit")?, "_s").map(|(scale, _)| scale).ok_or_else(|| foreign(metric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use crate::submission::{Evidence, StatedEstimate, Submission};
+    use crate::summary::summarize;
+    use crate::validate::validate;
+
+    const EXPORT: &str = include_str!("../../tests/fixtures/import/aiperf/profile_export_aiperf.json");
+    const LINES: &str = include_str!("../../tests/fixtures/import/aiperf/profile_export.jsonl");
+
+    fn one(text: &str) -> Submission {
+        let mut found = read(text, None).unwrap();
+        assert_eq!((found.format, found.submissions.len()), ("aiperf", 1));
+        let shard = found.submissions.remove(0);
+        assert_eq!(validate(&shard), []);
+        shard
+    }
+
+    fn find<'a>(shard: &'a Submission, metric: &str, statistic: Option<&str>) -> &'a StatedEstimate {
+        let of = |s: &&StatedEstimate| s.metric == metric && s.statistic.as_deref() == statistic;
+        shard.cases[0].stated.iter().find(of).unwrap()
+    }
+
+    #[test]
+    fn a_real_export_keeps_its_statistics_in_our_units() {
+        let shard = one(EXPORT);
+        assert_eq!(shard.provenance.evidence, Evidence::Summary);
+        assert_eq!(shard.provenance.started_at.as_deref(), Some("2026-11-30T16:31:34Z"));
+        assert_eq!(shard.system.model.name, "smollm2");
+        let case = &shard.cases[0];
+        assert_eq!((case.id.as_str(), case.concurrency), ("load_64_16_c2", 2));
+        assert_eq!((case.prompt_tokens_target, case.output_tokens_target), (Some(64), Some(16)));
+        let ttft = find(&shard, "client_wall_ttft_s", Some("mean"));
+        assert_eq!((ttft.value, ttft.n), (Some(4.986_727_85), Some(5)));
+        assert!(ttft.note.as_ref().unwrap().contains("sample standard deviation 1.91 s"));
+        assert_eq!(find(&shard, "client_wall_e2e_s", Some("p50")).value, Some(11.254_901_918));
+        assert_eq!(find(&shard, "client_wall_decode_tok_s", Some("mean")).value, Some(8.062_661_218_269_703));
+        assert_eq!(find(&shard, "client_wall_gap_s", Some("mean")).n, Some(75));
+        assert_eq!(
+            find(&shard, "client_wall_aggregate_tok_s", Some("ratio of totals")).value,
+            Some(1.412_720_893_487_444_7)
+        );
+        let own = find(&shard, "request_throughput", None);
+        assert_eq!((own.value, own.unit.as_deref()), (Some(0.088_295_055_842_965_29), Some("requests/sec")));
+    }
+
+    #[test]
+    fn a_percentage_becomes_the_share_that_it_is() {
+        let share = find(&one(EXPORT), "cached_prompt_share", Some("ratio of totals")).value.unwrap();
+        assert!((share - 120.0 / 470.0).abs() < 1e-12, "{share}");
+        let fraction = EXPORT.replace("25.53191489361702", "0.25").replacen(
+            "\"overall_usage_prompt_cache_read_pct\": {\n  \"unit\": \"%\"",
+            "\"overall_usage_prompt_cache_read_pct\": {\n  \"unit\": \"ratio\"",
+            1,
+        );
+        assert_eq!(find(&one(&fraction), "cached_prompt_share", Some("ratio of totals")).value, Some(0.25));
+    }
+
+    #[test]
+    fn the_unit_counts_and_one_that_does_not_fit_is_named() {
+        let ttft = "\"time_to_first_token\": {\n  \"unit\": \"ms\"";
+        assert!(EXPORT.contains(ttft));
+        let seconds = one(&EXPORT.replace(ttft, &ttft.replace("ms", "sec")));
+        assert_eq!(find(&seconds, "client_wall_ttft_s", Some("mean")).value, Some(4_986.727_85));
+        let said = read(&EXPORT.replace(ttft, &ttft.replace("ms", "tokens")), None).unwrap_err().to_string();
+        assert!(
+            said.contains(
+                "time_to_first_token.unit: is not a unit that fits the metric but the text `tokens`"
+            ),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn failures_are_told_and_all_failed_leaves_no_figure() {
+        let early = one(EXPORT).cases[0].ended_early.clone().unwrap();
+        assert_eq!(
+            early,
+            "1 of 6 requests failed (ServerDisconnectedError): the figures are those of the others"
+        );
+        let none = r#"{"schema_version": "1.4", "aiperf_version": "0.13.0", "was_cancelled": true,
+            "error_request_count": {"unit": "requests", "avg": 6.0}}"#;
+        let shard = one(none);
+        assert_eq!(shard.cases[0].ended_early.as_deref(), Some("6 of 6 requests failed"));
+        assert_eq!(
+            shard.cases[0].stated.iter().map(|s| s.metric.as_str()).collect::<Vec<_>>(),
+            ["error_request_count"]
+        );
+        assert!(shard.provenance.partial.is_some());
+    }
+
+    #[test]
+    fn the_lines_beside_the_export_are_raw_and_the_failed_request_stays_failed() {
+        let shard = one(LINES);
+        assert_eq!(shard.provenance.evidence, Evidence::Raw);
+        let case = &shard.cases[0];
+        assert_eq!((case.id.as_str(), case.concurrency), ("load_94_16_c2", 2));
+        assert_eq!(
+            case.runs.iter().map(|run| (run.requests.len(), run.passed())).collect::<Vec<_>>(),
+            [(5, true), (1, false)]
+        );
+        assert!(case.runs[1].requests[0].error.as_ref().unwrap().message.contains("Server disconnected"));
+        let summary = summarize(case);
+        let figure = |tag: &str| summary.get(tag).and_then(|estimate| estimate.value).unwrap();
+        for (tag, expected) in [
+            ("client_wall_ttft_s", 4.986_727_85),
+            ("client_wall_gap_s", 1.140_506_520_186_666_6),
+            ("client_wall_e2e_s", 22.094_325_652_8),
+            ("cached_prompt_share", 24.0 / 94.0),
+        ] {
+            assert!((figure(tag) - expected).abs() < 2e-6 * expected, "{tag}: {}", figure(tag));
+        }
+    }
+
+    #[test]
+    fn a_newer_schema_and_a_key_that_lacks_are_named() {
+        let said = |text: &str| read(text, None).unwrap_err().to_string();
+        assert!(said(&EXPORT.replace("\"1.4\"", "\"2.0\"")).contains("schema_version: is 2.0"));
+        assert!(
+            said(r#"{"input_config": {}, "was_cancelled": false}"#).contains("schema_version: is missing")
+        );
+    }
 }

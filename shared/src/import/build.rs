@@ -198,11 +198,15 @@ pub fn gather(parts: Vec<Submission>) -> Vec<Submission> {
         };
         let Some(first) = whole.iter_mut().find(same) else {
             let cases = std::mem::take(&mut part.cases);
-            cases.into_iter().for_each(|case| add_case(&mut part.cases, case));
+            for case in cases {
+                add_case(&mut part.cases, case);
+            }
             whole.push(part);
             continue;
         };
-        part.cases.into_iter().for_each(|case| add_case(&mut first.cases, case));
+        for case in part.cases {
+            add_case(&mut first.cases, case);
+        }
         for note in part.notes {
             if !first.notes.contains(&note) {
                 first.notes.push(note);

@@ -22,8 +22,7 @@ pub const FORMAT: Format = Format {
     recognises: |document| {
         let Some(whole) = document.only() else { return false };
         let names_itself = whole.at(&["metadata", "guidellm_version"]).is_some();
-        whole.has("benchmarks")
-            && (names_itself || benchmarks(&whole).first().is_some_and(is_of_guidellm))
+        whole.has("benchmarks") && (names_itself || benchmarks(&whole).first().is_some_and(is_of_guidellm))
     },
     read,
 };
@@ -61,7 +60,12 @@ const DISTRIBUTIONS: [Distribution; 9] = [
         unit: "ms",
         note: "(last token − start of the request) / tokens: the time to first token is in it",
     },
-    Distribution { key: "time_to_first_output_token_ms", metric: None, unit: "ms", note: "reasoning not counted" },
+    Distribution {
+        key: "time_to_first_output_token_ms",
+        metric: None,
+        unit: "ms",
+        note: "reasoning not counted",
+    },
     Distribution { key: "requests_per_second", metric: None, unit: "req/s", note: LOCAL },
     Distribution { key: "output_tokens_per_second", metric: None, unit: "tok/s", note: LOCAL },
     Distribution { key: "tokens_per_second", metric: None, unit: "tok/s", note: LOCAL },
@@ -78,7 +82,8 @@ fn benchmarks<'v>(whole: &Node<'v>) -> Vec<Node<'v>> {
 }
 
 fn is_of_guidellm(benchmark: &Node<'_>) -> bool {
-    benchmark.has("metrics") && ["scheduler_metrics", "run_stats", "scheduler"].iter().any(|key| benchmark.has(key))
+    benchmark.has("metrics")
+        && ["scheduler_metrics", "run_stats", "scheduler"].iter().any(|key| benchmark.has(key))
 }
 
 fn read(document: &Document<'_>) -> Result<Vec<Submission>, Problem> {
@@ -148,32 +153,27 @@ fn benchmark(row: &Node<'_>, version: Option<&str>) -> Result<Submission, Proble
         build::requested(&mut part, "request_format", format.setting());
     }
     part.notes.push("guidellm's clock is the time of day, which can step".into());
-    part.notes.push(
-        "output tokens: from `usage`, or one for each chunk; the file does not say which".into(),
-    );
-    match requests {
-        Some(requests) => {
-            let (warm, measured) = without_warmup(row, requests)?;
-            if !warm.is_empty() {
-                case.warmups = build::runs_of(case.concurrency, warm);
-            }
-            case.runs = build::runs_of(case.concurrency, measured);
-            case.sampling = sampling(row);
-            part.notes.push(build::lacks(
-                "client_wall_steady_tok_s, distribution of client_wall_gap_s",
-                "guidellm keeps the first and the last chunk's time and how many there were",
-            ));
-            part.notes.push(build::lacks("engine_… figures", "the client does not ask the engine"));
+    part.notes.push("output tokens: from `usage`, or one for each chunk; the file does not say which".into());
+    if let Some(requests) = requests {
+        let (warm, measured) = without_warmup(row, requests)?;
+        if !warm.is_empty() {
+            case.warmups = build::runs_of(case.concurrency, warm);
         }
-        None => {
-            part.notes.push(build::lacks(
-                "client_wall_decode_tok_s, client_wall_aggregate_tok_s",
-                "the file does not have every request; guidellm keeps all where `sample_size` is not set",
-            ));
-            part.notes.push("percentiles are not interpolated".into());
-            if counts.successful > 0 {
-                case.stated = stated(&metrics)?;
-            }
+        case.runs = build::runs_of(case.concurrency, measured);
+        case.sampling = sampling(row);
+        part.notes.push(build::lacks(
+            "client_wall_steady_tok_s, distribution of client_wall_gap_s",
+            "guidellm keeps the first and the last chunk's time and how many there were",
+        ));
+        part.notes.push(build::lacks("engine_… figures", "the client does not ask the engine"));
+    } else {
+        part.notes.push(build::lacks(
+            "client_wall_decode_tok_s, client_wall_aggregate_tok_s",
+            "the file does not have every request; guidellm keeps all where `sample_size` is not set",
+        ));
+        part.notes.push("percentiles are not interpolated".into());
+        if counts.successful > 0 {
+            case.stated = stated(&metrics)?;
         }
     }
     part.cases.push(case);
@@ -251,9 +251,8 @@ fn without_warmup(
         }
         _ => None,
     };
-    let is_warmup = |request: &RequestRecord| {
-        start.zip(request.t_send_s).is_some_and(|(start, sent)| sent.get() < start)
-    };
+    let is_warmup =
+        |request: &RequestRecord| start.zip(request.t_send_s).is_some_and(|(start, sent)| sent.get() < start);
     Ok(requests.into_iter().partition(is_warmup))
 }
 
@@ -333,4 +332,133 @@ fn stated(metrics: &Node<'_>) -> Result<Vec<StatedEstimate>, Problem> {
         }
     }
     Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use crate::submission::{Evidence, Submission};
+    use crate::summary::summarize;
+    use crate::validate::validate;
+
+    const FILE: &str = include_str!("../../tests/fixtures/import/guidellm/benchmarks.json");
+
+    fn one(text: &str) -> Submission {
+        let mut found = read(text, None).unwrap();
+        assert_eq!((found.format, found.submissions.len()), ("guidellm", 1));
+        let shard = found.submissions.remove(0);
+        assert_eq!(validate(&shard), []);
+        shard
+    }
+
+    /// The file without its requests, as with `sample_size`.
+    fn sampled() -> String {
+        FILE.replace("\"requests\": {\"successful\": [", "\"requests\": {\"successful\": [], \"rest\": [")
+    }
+
+    fn close(value: Option<f64>, expected: f64) {
+        let value = value.unwrap();
+        assert!((value - expected).abs() < 1e-5 * expected, "{value} is not {expected}");
+    }
+
+    #[test]
+    fn every_request_of_a_real_file_is_raw_and_gives_the_files_own_means() {
+        let shard = one(FILE);
+        assert_eq!(shard.provenance.evidence, Evidence::Raw);
+        assert_eq!(shard.provenance.started_at.as_deref(), Some("2026-11-30T16:26:24Z"));
+        let case = &shard.cases[0];
+        assert_eq!((case.id.as_str(), case.concurrency, case.runs.len()), ("load_94_16_c2", 2, 1));
+        assert_eq!((case.sampling.max_tokens, case.sampling.ignore_eos), (Some(16), Some(true)));
+        let run = &case.runs[0];
+        assert_eq!((run.requests.len(), run.requests[1].stream, run.requests[2].stream), (6, 1, 0));
+        let first = &run.requests[0];
+        assert_eq!(
+            (first.text_events, first.cached_prompt_tokens.map(crate::units::Tokens::get)),
+            (16, Some(24))
+        );
+        let summary = summarize(case);
+        let figure = |tag: &str| summary.get(tag).and_then(|estimate| estimate.value);
+        close(figure("client_wall_ttft_s"), 2.828_109_820_683_797);
+        // inter_token_latency_ms, per token as there.
+        close(figure("client_wall_token_gap_s"), 0.595_585_804_515_414_7);
+        close(figure("client_wall_gap_s"), 0.595_585_804_515_414_7);
+        close(figure("cached_prompt_share"), 152.0 / 564.0);
+        assert!(figure("client_wall_aggregate_tok_s").is_some_and(|rate| (2.71..2.73).contains(&rate)));
+    }
+
+    #[test]
+    fn without_every_request_the_statistics_keep_their_names_and_a_tpot_with_ttft_is_no_metric_of_ours() {
+        let shard = one(&sampled());
+        assert_eq!(shard.provenance.evidence, Evidence::Summary);
+        let case = &shard.cases[0];
+        assert!(case.runs.is_empty());
+        let find = |metric: &str, statistic: &str| {
+            let of = |s: &&crate::submission::StatedEstimate| {
+                s.metric == metric && s.statistic.as_deref() == Some(statistic)
+            };
+            case.stated.iter().find(of)
+        };
+        close(find("client_wall_ttft_s", "mean").unwrap().value, 2.828_109_820_683_797);
+        close(find("client_wall_ttft_s", "p99").unwrap().value, 3.939_675_807_952_881);
+        close(find("client_wall_ttft_s", "median").unwrap().value, 1.991_553_068_161_010_7);
+        let tpot = find("time_per_output_token_ms", "mean").unwrap();
+        close(tpot.value, 735.118_555_525_938_6);
+        assert_eq!((tpot.unit.as_deref(), tpot.n), (Some("ms"), Some(96)));
+        // p999 is 99.9 %, and p001 and p01 are 0.1 % and 1 %, not the first percentiles of something.
+        assert!(find("request_latency", "p999").is_none() && find("client_wall_e2e_s", "p99.9").is_some());
+        assert!(
+            case.stated.iter().all(|s| !s.statistic.as_deref().is_some_and(|name| name.starts_with("p0")))
+        );
+        let ttft = find("client_wall_ttft_s", "mean").unwrap().note.clone().unwrap();
+        assert!(ttft.contains("population standard deviation 0.962 s"), "{ttft}");
+    }
+
+    #[test]
+    fn a_request_that_was_not_complete_stays_failed_and_leaves_the_batch() {
+        let text = FILE
+            .replacen(
+                "\"successful\": 6, \"errored\": 0, \"incomplete\": 0",
+                "\"successful\": 5, \"errored\": 0, \"incomplete\": 1",
+                2,
+            )
+            .replacen("\"incomplete\": [], ", "", 1);
+        let cut = text.rfind("{\"type_\": \"generative_request_stats\"").unwrap();
+        let (before, after) = text.split_at(cut);
+        let end = after.find("}], ").unwrap();
+        let (last, rest) = after.split_at(end + 1);
+        let before = before.trim_end().trim_end_matches(',');
+        let moved = [before, "], \"incomplete\": [", last, rest].concat();
+        let shard = one(&moved);
+        let runs = &shard.cases[0].runs;
+        assert_eq!(
+            runs.iter().map(|run| (run.requests.len(), run.passed())).collect::<Vec<_>>(),
+            [(5, true), (1, false)]
+        );
+        assert!(shard.cases[0].ended_early.as_deref().unwrap().contains("1 were not complete"));
+    }
+
+    #[test]
+    fn one_stream_makes_a_run_of_each_request() {
+        let single = FILE.replace("\"type_\": \"concurrent\"", "\"type_\": \"synchronous\"");
+        let shard = one(&single);
+        let numbers: Vec<u32> = shard.cases[0].runs.iter().map(|run| run.number).collect();
+        assert_eq!((numbers, shard.cases[0].concurrency), (vec![1, 2, 3, 4, 5, 6], 1));
+    }
+
+    #[test]
+    fn another_version_is_refused_in_words() {
+        let said = |text: &str| read(text, None).unwrap_err().to_string();
+        assert!(
+            said(&FILE.replacen("\"version\": 2, ", "", 1))
+                .contains("metadata.version: is missing: the file is of version 1")
+        );
+        assert!(
+            said(&FILE.replacen("\"version\": 2", "\"version\": 3", 1)).contains("3, and 2 is the newest")
+        );
+        assert!(said(r#"{"benchmarks": [{"metrics": {}, "run_stats": {}}]}"#).contains("of version 1"));
+        assert!(
+            said(&FILE.replacen("\"request_totals\"", "\"totals\"", 1))
+                .contains("benchmarks[0].metrics.request_totals: is missing")
+        );
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! # Adding a format
 //!
-//! One file, a constant [`Format`] in it, and one line in [`FORMATS`].
+//! One file, a constant [`Format`] in it, one line in [`FORMATS`], and its row in `docs/FORMATS.md`.
 //!
 //! - `recognises` looks at the content, never at a file name. It is asked about everything that anybody opens, so it
 //!   checks two or three keys that only this tool writes.
@@ -23,13 +23,19 @@
 //!   own name and unit.
 //! - Failed requests stay failed. What the file does not tell stays unknown, and a note says which metrics lack and why.
 
+mod aiperf;
+mod bench_py;
 pub mod build;
 mod document;
 mod error;
+mod genai_bench;
+mod guidellm;
+mod inferencex;
 mod llama_bench;
 mod llama_benchy;
 mod local_score;
 mod ollama;
+mod rigmark;
 mod sglang_bench;
 mod tree;
 mod vllm_bench;
@@ -62,10 +68,16 @@ pub struct Format {
 pub const FORMATS: &[&Format] = &[
     &vllm_bench::FORMAT,
     &sglang_bench::FORMAT,
+    &guidellm::FORMAT,
+    &aiperf::FORMAT,
     &llama_benchy::FORMAT,
     &llama_bench::FORMAT,
+    &rigmark::FORMAT,
+    &genai_bench::FORMAT,
+    &inferencex::FORMAT,
     &ollama::FORMAT,
     &local_score::FORMAT,
+    &bench_py::FORMAT,
 ];
 
 /// Dyno's own shard, which is opened like any other file.
