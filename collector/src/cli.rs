@@ -7,13 +7,14 @@ use clap::{Parser, Subcommand};
 use crate::command::calibrate::CalibrateArgs;
 use crate::command::discover::DiscoverArgs;
 use crate::command::guard::GuardArgs;
+use crate::command::import::ImportArgs;
 use crate::command::publish::PublishArgs;
 use crate::command::report::ReportArgs;
 use crate::command::run::RunArgs;
 use crate::command::simulate::SimulateArgs;
 use crate::command::sweep::SweepArgs;
 use crate::command::validate::ValidateArgs;
-use crate::command::{calibrate, discover, guard, publish, report, run, schema, simulate, sweep, validate};
+use crate::command::{calibrate, discover, guard, import, publish, report, run, schema, simulate, sweep, validate};
 use crate::exit::{Exit, Failure};
 use crate::talk::say_error;
 
@@ -38,6 +39,8 @@ pub enum Command {
     Sweep(Box<SweepArgs>),
     /// Show the table of a shard.
     Report(ReportArgs),
+    /// Read other tools' result files and write shards of them.
+    Import(ImportArgs),
     /// Check shards before they are published.
     Validate(ValidateArgs),
     /// Turn a folder of shards into what the explorer reads.
@@ -63,6 +66,7 @@ impl Command {
             Self::Run(args) => run::run(args),
             Self::Sweep(args) => sweep::run(args),
             Self::Report(args) => report::run(args),
+            Self::Import(args) => import::run(args),
             Self::Validate(args) => validate::run(args),
             Self::Publish(args) => publish::run(args),
             Self::Discover(args) => discover::run(args),

@@ -46,6 +46,26 @@ fn shows(shard: &Submission, id: &str, metric: &str, statistic: &str, value: f64
 }
 
 #[test]
+fn every_fixture_of_every_format_gives_shards_that_may_be_published() {
+    let folders = std::fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<PathBuf> = folders
+        .filter(|path| path.is_dir())
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()))
+        .collect();
+    assert!(files.len() > 12, "{files:?}");
+    for file in files {
+        let name = file.strip_prefix(fixture("")).unwrap().to_str().unwrap().to_owned();
+        for shard in imported(&name) {
+            assert!(
+                shard.cases.iter().any(|case| !case.runs.is_empty() || !case.stated.is_empty()),
+                "{name}"
+            );
+            assert!(!shard.notes.is_empty(), "{name} does not say what it lacks");
+        }
+    }
+}
+
+#[test]
 fn vllm_requests_become_runs_whose_figures_are_those_of_the_file() {
     let shards = imported("vllm-bench/detailed.json");
     let [shard] = shards.as_slice() else { panic!("{} shards", shards.len()) };

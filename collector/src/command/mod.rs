@@ -3,6 +3,7 @@
 pub mod calibrate;
 pub mod discover;
 pub mod guard;
+pub mod import;
 pub mod publish;
 pub mod report;
 pub mod run;

@@ -1,4 +1,4 @@
-//! LocalScore: what its program sends to its site.
+//! `LocalScore`: what its program sends to its site.
 
 use super::build;
 use super::{Document, Format, Node};
@@ -48,7 +48,7 @@ fn part(whole: &Node<'_>, test: &Node<'_>) -> Result<Submission, Problem> {
         case
     };
     let state = |case: &mut Case, metric: &str, value| {
-        case.stated.extend(build::stated(metric, None, positive(value)))
+        case.stated.extend(build::stated(metric, None, positive(value)));
     };
     let mut prefill = case("prefill", Regime::ColdPrefill);
     state(&mut prefill, "engine_prefill_tok_s", test.number("prompt_tps")?);

@@ -235,6 +235,12 @@ fn requests(row: &Node<'_>, load: &Load) -> Result<Option<Vec<RequestRecord>>, P
         }
         requests.push(record);
     }
+    if requests.len() as u64 == load.completed {
+        // The Rust client keeps those that failed in a list of their own.
+        for failed in row.list("failed_requests")? {
+            requests.push(build::failed(None, failed.text("error")?.unwrap_or_default()));
+        }
+    }
     if requests.len() as u64 != load.prompts {
         return Err(Problem {
             path: row.path_to("ttfts"),
@@ -337,7 +343,7 @@ fn steady_state(steady: &Node<'_>) -> Result<Vec<StatedEstimate>, Problem> {
     for figure in &mut latencies {
         // Of a part of the requests: not the figure of the benchmark.
         figure.unit = Some(if figure.metric == "tpot" { "ms" } else { "s" }.into());
-        figure.note = note.clone();
+        figure.note.clone_from(&note);
     }
     figures.extend(latencies);
     for figure in &mut figures {
@@ -435,6 +441,19 @@ mod tests {
         assert_eq!((single.provenance.evidence, single.cases[0].runs.len()), (Evidence::Raw, 2));
         let rate = summarize(&single.cases[0]).get("client_wall_decode_tok_s").unwrap().value.unwrap();
         assert!((rate - 10.0).abs() < 1e-6, "{rate}");
+    }
+
+    #[test]
+    fn requests_that_stand_in_a_list_of_failures_fail() {
+        let lists = r#""ttfts": [1.0], "itls": [[0.1]], "input_lens": [9], "output_lens": [2], "start_times": [7.0],
+            "failed_requests": [{"error": "refused"}], "num_prompts": 2, "completed": 1, "failed": 1"#;
+        let detailed =
+            SUMMARY.replace("\"num_prompts\": 6", lists).replace("\"completed\": 4, \"failed\": 2,", "");
+        let shard = one(&detailed);
+        let passed: Vec<bool> = shard.cases[0].runs.iter().map(crate::submission::Run::passed).collect();
+        assert_eq!(passed, [true, false]);
+        let error = read(&detailed.replace("\"num_prompts\": 2", "\"num_prompts\": 999999999999999"), None);
+        assert!(error.unwrap_err().to_string().contains("ttfts: has 2 elements for 999999999999999 prompts"));
     }
 
     #[test]
