@@ -129,7 +129,8 @@ fn figures(metric: &Node<'_>, key: &str, of: As, note: &str) -> Result<Vec<State
     let told = Told { metric: name, unit: into, is_ours: ours, scale, note };
     let n = metric.count("count")?;
     let mean = told.mean(metric, "avg", ("std", "sample"), n)?;
-    let single = matches!(of, As::Total(_)) || n.is_none();
+    // Of how long prompts and answers were the mean and the range are enough.
+    let single = matches!(of, As::Total(_)) || n.is_none() || key.ends_with("_length");
     let mut figures: Vec<StatedEstimate> = mean
         .map(|mean| match of {
             As::Total(_) => StatedEstimate { statistic: Some("ratio of totals".into()), ..mean },
@@ -317,6 +318,11 @@ fn lines(document: &Document<'_>) -> Result<Vec<Submission>, Problem> {
     if !warmups.is_empty() {
         case.warmups = build::runs_of(streams, warmups);
     }
+    let (all, failed) = (requests.len(), requests.iter().filter(|request| request.error.is_some()).count());
+    if failed > 0 {
+        let figures = if failed < all { ": the figures are those of the others" } else { "" };
+        case.ended_early = Some(format!("{failed} of {all} requests failed{figures}"));
+    }
     case.runs = build::runs_of(streams, requests);
     part.cases.push(case);
     part.notes.push("the lines name neither the model nor the limit of streams".into());
@@ -500,6 +506,7 @@ mod tests {
             [(5, true), (1, false)]
         );
         assert!(case.runs[1].requests[0].error.as_ref().unwrap().message.contains("Server disconnected"));
+        assert!(case.ended_early.as_deref().unwrap().starts_with("1 of 6 requests failed: "));
         let summary = summarize(case);
         let figure = |tag: &str| summary.get(tag).and_then(|estimate| estimate.value).unwrap();
         for (tag, expected) in [

@@ -184,7 +184,12 @@ fn stated(told: &Node<'_>, unit: &Unit) -> Result<Vec<StatedEstimate>, Problem> 
             Told { metric: metric.unwrap_or(key), unit: own_unit, is_ours: metric.is_some(), scale, note };
         let convention = (key == "output_inference_speed").then(|| "n_minus_first".to_owned());
         let mean = told.mean(&of, "mean", ("stddev", "population"), n)?;
-        let others = told.others(&of, &[("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99")])?;
+        // Of how long prompts and answers were the mean and the range are enough.
+        let percentiles: &[(&str, &str)] = match own_unit {
+            "tok" => &[],
+            _ => &[("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99")],
+        };
+        let others = told.others(&of, percentiles)?;
         let with_convention = |figure| StatedEstimate { rate_convention: convention.clone(), ..figure };
         figures.extend(mean.into_iter().chain(others).map(with_convention));
     }
