@@ -5,16 +5,22 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::command::calibrate::CalibrateArgs;
+use crate::command::chart::ChartArgs;
+use crate::command::compare::CompareArgs;
 use crate::command::discover::DiscoverArgs;
 use crate::command::guard::GuardArgs;
 use crate::command::import::ImportArgs;
+use crate::command::plan::PlanArgs;
 use crate::command::publish::PublishArgs;
 use crate::command::report::ReportArgs;
 use crate::command::run::RunArgs;
 use crate::command::simulate::SimulateArgs;
 use crate::command::sweep::SweepArgs;
 use crate::command::validate::ValidateArgs;
-use crate::command::{calibrate, discover, guard, import, publish, report, run, schema, simulate, sweep, validate};
+use crate::command::{
+    calibrate, chart, compare, discover, guard, import, plan, publish, report, run, schema, simulate, sweep,
+    validate,
+};
 use crate::exit::{Exit, Failure};
 use crate::talk::say_error;
 
@@ -37,6 +43,12 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Start a server in several variants, measure each of them, and compare.
     Sweep(Box<SweepArgs>),
+    /// Compare shards: is it really faster?
+    Compare(CompareArgs),
+    /// Tell how many runs would see a difference, and how long that takes.
+    Plan(PlanArgs),
+    /// Draw a figure of shards as SVG.
+    Chart(ChartArgs),
     /// Show the table of a shard.
     Report(ReportArgs),
     /// Read other tools' result files and write shards of them.
@@ -65,6 +77,9 @@ impl Command {
         let outcome = match self {
             Self::Run(args) => run::run(args),
             Self::Sweep(args) => sweep::run(args),
+            Self::Compare(args) => compare::run(args),
+            Self::Plan(args) => plan::run(args),
+            Self::Chart(args) => chart::run(args),
             Self::Report(args) => report::run(args),
             Self::Import(args) => import::run(args),
             Self::Validate(args) => validate::run(args),

@@ -7,6 +7,7 @@ pub mod chart;
 pub mod comparison;
 mod concurrency;
 mod decimal;
+pub mod figure;
 pub mod format;
 pub mod gaps;
 pub mod import;

@@ -1,9 +1,12 @@
 //! One file for each subcommand.
 
 pub mod calibrate;
+pub mod chart;
+pub mod compare;
 pub mod discover;
 pub mod guard;
 pub mod import;
+pub mod plan;
 pub mod publish;
 pub mod report;
 pub mod run;

@@ -168,3 +168,9 @@ pub fn wait_for_runs(out: &Path, runs: usize) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// A published result, below `results/`.
+pub fn results(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
+    root.join(path).to_string_lossy().into_owned()
+}

@@ -16,6 +16,7 @@ mod pen;
 mod run_strip;
 pub mod sanitise;
 mod scale;
+mod standalone;
 pub mod text;
 pub mod theme;
 pub mod ticks;
@@ -29,6 +30,7 @@ pub use mark::{Mark, MarkKind};
 pub use run_strip::{MOST_RUNS, Run, RunStrip, run_strip};
 pub use sanitise::{Estimate, LeftOut, Part, Reason};
 pub use scale::{End, Place, Scale, Span};
+pub use standalone::Heading;
 
 /// A finished figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +50,6 @@ pub struct Drawing {
 impl Drawing {
     /// The figure for a file of its own, which no page gives colours: the light ones, on a light ground.
     pub fn standalone(&self) -> String {
-        theme::light(&self.svg)
+        theme::fixed(&self.svg, theme::Theme::Light)
     }
 }

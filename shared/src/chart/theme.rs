@@ -84,12 +84,36 @@ pub(super) fn paint((index, ..): (u8, u8, u8)) -> String {
     }
 }
 
-/// `svg` with the light colours in the place of the properties, on the light surface.
-pub(super) fn light(svg: &str) -> String {
-    let mut out =
-        svg.replacen("<svg ", "<svg style=\"background:#ffffff\" ", 1).replace("currentColor", "#1b1d1f");
-    for Variable { name, light, .. } in VARIABLES {
-        out = out.replace(&format!("var({name},{light})"), light);
+/// Whether a figure lies on a light ground or a dark one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl Theme {
+    /// The colour of a property.
+    pub const fn of(self, variable: Variable) -> &'static str {
+        match self {
+            Self::Light => variable.light,
+            Self::Dark => variable.dark,
+        }
+    }
+}
+
+/// `svg` with the colours of a theme in the place of the properties, on its surface. Words of the figure stay: no quotes
+/// stand in them, but around every attribute.
+pub(super) fn fixed(svg: &str, theme: Theme) -> String {
+    // Text is as black as the first series.
+    let [surface, text] = [VARIABLES[0], VARIABLES[4]].map(|of| theme.of(of));
+    let ground = ["<svg style=\"background:", surface, "\" "].concat();
+    let quoted = |colour: &str| ["\"", colour, "\""].concat();
+    let mut out = svg.replacen("<svg ", &ground, 1).replace("\"currentColor\"", &quoted(text));
+    for variable in VARIABLES {
+        let property = ["\"var(", variable.name, ",", variable.light, ")\""].concat();
+        out = out.replace(&property, &quoted(theme.of(variable)));
     }
     out
 }
