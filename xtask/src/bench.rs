@@ -14,11 +14,13 @@ use crate::workshop::Workshop;
 
 /// Compressed WebAssembly and JavaScript together.
 const BUDGET_BYTES: u64 = 250 * 1000;
+/// So many of the heaviest crates are listed.
+const CRATES: usize = 12;
 
 /// `cargo xtask bench page`.
 pub fn page(shop: &Workshop) -> Result<()> {
     let out = shop.target.join("xtask/bench-site");
-    site::build(shop, &out)?;
+    let weights = site::build(shop, &out)?;
     let dyno = site::build_dyno(shop, Profile::Release)?;
     site::publish(shop, &dyno, &shop.root.join("results"), &out)?;
 
@@ -34,6 +36,10 @@ pub fn page(shop: &Workshop) -> Result<()> {
     for file in files(&out.join(site::DATA))? {
         let size = measure(shop, &file)?;
         println!("{:>9} {:>9}  {}", size.plain, size.gzipped, name(&out, &file));
+    }
+    println!("{:>9} {:>9}  crate, before compression", "bytes", "functions");
+    for weight in weights.iter().take(CRATES) {
+        println!("{:>9} {:>9}  {}", weight.bytes, weight.functions, weight.name);
     }
     println!("wasm + js: {code} bytes gzipped, budget {BUDGET_BYTES}");
     if code > BUDGET_BYTES {

@@ -18,6 +18,7 @@ mod process;
 mod serve;
 mod setup;
 mod site;
+mod squeeze;
 mod versions;
 mod workshop;
 

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use crate::cli::SiteOptions;
 use crate::process;
 use crate::setup::{self, Group, WASM};
+use crate::squeeze::{self, Weight};
 use crate::workshop::Workshop;
 
 /// Where a site has its data, below its root.
@@ -32,8 +33,8 @@ pub fn run(shop: &Workshop, options: &SiteOptions) -> Result<()> {
     Ok(())
 }
 
-/// Builds the explorer into a folder; what was there goes away.
-pub fn build(shop: &Workshop, out: &Path) -> Result<()> {
+/// Builds the explorer into a folder, and says what its code is made of; what was there goes away.
+pub fn build(shop: &Workshop, out: &Path) -> Result<Vec<Weight>> {
     setup::ensure(shop, &[Group::Wasm])?;
     eprintln!("site: building the explorer (about 3 minutes the first time, seconds later)");
     // With `--offline` trunk uses the tools it finds or says what it misses, instead of downloading others; cargo
@@ -47,7 +48,8 @@ pub fn build(shop: &Workshop, out: &Path) -> Result<()> {
     // Trunk reads this variable as a boolean and fails on the usual `1`.
     trunk.env_remove("NO_COLOR");
     trunk.env("CARGO_ENCODED_RUSTFLAGS", anonymous_paths(&cargo_home(), &shop.root));
-    process::run(&mut trunk)
+    process::run(&mut trunk)?;
+    squeeze::run(shop, out).context("cannot squeeze the explorer")
 }
 
 /// Flags that keep the builder's folders out of the binary: the message of a panic names its source file.

@@ -59,7 +59,7 @@ impl Stage {
             Self::ClippyWasm => plain(&mut clippy(shop, &["-p", WEB, "--all-targets", "--target", WASM])),
             Self::Test => test(shop, keep_going),
             Self::Engine => engine(shop, keep_going),
-            Self::Wasm => site::build(shop, &test_site(shop)).map(|()| NO_TESTS),
+            Self::Wasm => site::build(shop, &test_site(shop)).map(|_| NO_TESTS),
             Self::Data => data(shop),
             Self::Browser => browser(shop),
         };
