@@ -65,6 +65,8 @@ const FOOT: f64 = 28.0;
 /// Between the end of the plot and the end of the axis, so that a mark at the end is whole.
 const MARGIN: f64 = 8.0;
 const GUTTER: f64 = 16.0;
+/// Bold letters are so much wider than those of the table.
+const BOLD: f64 = 1.1;
 /// A factor's mark is so much smaller than the ratio's.
 const SMALL: f64 = 0.6;
 
@@ -158,7 +160,7 @@ impl<'a> Figure<'a> {
             estimates.push(row.ratio);
             estimates.extend(row.split.iter().map(|(_, factor)| *factor));
         }
-        let label = [forest.title.as_str(), " (log)"].concat();
+        let label = forest.title.clone();
         let axis =
             Axis { label, unit: Unit::One, better: Better::Neither, scale: Scale::Ratio }.fit(estimates);
         let wide = width >= WIDE;
@@ -170,6 +172,10 @@ impl<'a> Figure<'a> {
                 && index.checked_sub(1).is_none_or(|before| rows[before].metric != row.metric);
             if begins {
                 bottom += if wide || row.better == Better::Neither { HEADING } else { HEADING + SPLIT };
+                if row.better == Better::Lower {
+                    // Beside it, at the left end of the axis, stands which way is better.
+                    labels = labels.max(BOLD * measure(&row.metric, TextSize::Small));
+                }
             }
             let line = Line::new(index, row, bottom, begins);
             let names = line.split.iter().map(|(name, _)| measure(name, TextSize::Small));
@@ -260,9 +266,9 @@ impl<'a> Figure<'a> {
         let (metric, better) = (&line.row.metric, line.row.better);
         let below = if self.wide || better == Better::Neither { 0.0 } else { SPLIT };
         let y = line.top - HEADING / 2.0 + 2.0;
-        let room = if self.wide && better == Better::Lower { self.plot.0 } else { 0.8 * self.width };
+        let room = if self.wide && better == Better::Lower { self.plot.0 - GUTTER } else { 0.8 * self.width };
         let look = Lettering { bold: true, ..Lettering::NOTE };
-        pen.text((0.0, y - below), look, &cut(metric, TextSize::Small, room));
+        pen.text((0.0, y - below), look, &cut(metric, TextSize::Small, room / BOLD));
         let (x, anchor, words) = match better {
             Better::Higher => (self.plot.1, Anchor::End, [&self.forest.faster, " →"].concat()),
             Better::Lower => (self.plot.0, Anchor::Start, ["← ", &self.forest.faster].concat()),

@@ -1,13 +1,12 @@
 //! A case of a submission: its figures, every run in order, what failed, and what to be careful with.
 
-use dyno_shared::chart::{Axis, MarkKind, Run as DrawnRun, RunStrip, Scale, run_strip};
-use dyno_shared::format::{UNKNOWN, full, short};
+use dyno_shared::chart::run_strip;
+use dyno_shared::figure::runs;
+use dyno_shared::format::{full, short};
 use dyno_shared::metric;
 use dyno_shared::query::CaseKey;
-use dyno_shared::statistics::quantile::median;
-use dyno_shared::submission::{Case, Evidence, Run};
+use dyno_shared::submission::{Case, Evidence};
 use dyno_shared::summary::{CaseSummary, RunFailure, Warning};
-use dyno_shared::units::Unit;
 use dyno_shared::workload::{Arrival, Sampling};
 use yew::{Html, html};
 
@@ -44,13 +43,16 @@ pub fn section(case: &Case, summary: &CaseSummary, look: Look) -> Html {
     if case.runs.is_empty() {
         return section.each(told(case)).done();
     }
-    let strip = html! {
-        <MarkedFigure
-            drawing={run_strip(&strip(case, summary, look.colour), look.width)}
-            about="Runs in order; the arrow keys read them out"
-            hint="Point at a run, or use the arrow keys, to read it."
-        />
-    };
+    let strip = metric::find(case.regime.headline()).map(|headline| {
+        let strip = runs::strip(case, summary, headline, look.evidence, look.colour);
+        html! {
+            <MarkedFigure
+                drawing={run_strip(&strip, look.width)}
+                about="Runs in order; the arrow keys read them out"
+                hint="Point at a run, or use the arrow keys, to read it."
+            />
+        }
+    });
     let more = el("details")
         .el(el("summary").text("Every figure, check and run"))
         .el(div("wide-table")
@@ -61,7 +63,7 @@ pub fn section(case: &Case, summary: &CaseSummary, look: Look) -> Html {
         .each(told(case))
         .with(telemetry(&case.runs))
         .with(run_table(case));
-    section.with(strip).when((!summary.failures.is_empty()).then(|| failures(case, summary))).el(more).done()
+    section.when(strip).when((!summary.failures.is_empty()).then(|| failures(case, summary))).el(more).done()
 }
 
 /// `chat · 8 streams · 3 turns · open loop, Poisson 2/s`.
@@ -119,45 +121,6 @@ fn tokens(name: &str, measured: Option<f64>, target: Option<u64>) -> Option<Stri
         }
         (Some(measured), _) => Some(format!("{name} {} tok", short(measured))),
     }
-}
-
-fn strip(case: &Case, summary: &CaseSummary, colour: usize) -> RunStrip {
-    let headline = metric::find(case.regime.headline());
-    let figure = |run: &Run| headline.and_then(|m| (m.sample)(run)?.figure());
-    let passing: Vec<f64> = case.runs.iter().filter(|run| run.passed()).filter_map(figure).collect();
-    let estimate = headline.and_then(|m| summary.get(m.tag));
-    let drifts = summary.warnings.iter().any(|warning| warning.name == "drift");
-    let middle = median(&passing);
-    RunStrip {
-        axis: Axis {
-            label: headline.map_or_else(|| UNKNOWN.to_owned(), |m| m.title.to_owned()),
-            unit: headline.map_or(Unit::One, |m| m.unit),
-            better: headline.map_or(metric::Better::Neither, |m| m.better),
-            scale: Scale::Linear,
-        },
-        kind: MarkKind::ClientSolid,
-        colour,
-        runs: case.runs.iter().map(|run| drawn(run, figure(run), summary)).collect(),
-        median: middle,
-        interval: estimate.and_then(|e| e.interval.as_ref()).map(|i| (i.low, i.high)),
-        drift: drifts.then(|| drift_line(middle?, summary.drift.as_ref()?.change_over_case)).flatten(),
-    }
-}
-
-fn drawn(run: &Run, value: Option<f64>, summary: &CaseSummary) -> DrawnRun {
-    let failures = run.failures();
-    DrawnRun {
-        value,
-        failed: (!failures.is_empty()).then(|| failures.join("; ")),
-        outlier: summary.outliers.contains(&run.number),
-        note: String::new(),
-    }
-}
-
-/// The ends of a line through the median that changes by a share over the case.
-fn drift_line(median: f64, change: f64) -> Option<(f64, f64)> {
-    let half = change / 2.0;
-    (half.abs() < 1.0).then_some((median * (1.0 - half), median * (1.0 + half)))
 }
 
 /// `not_empty 16/16, no_replacement_character 16/16`.
@@ -225,12 +188,5 @@ mod tests {
         assert_eq!(tokens("prompt", Some(512.0), Some(512)).as_deref(), Some("prompt 512 tok"));
         assert_eq!(tokens("prompt", None, Some(512)).as_deref(), Some("prompt 512 tok aimed at"));
         assert_eq!(tokens("prompt", None, None), None);
-    }
-
-    #[test]
-    fn an_absurd_drift_has_no_line() {
-        assert_eq!(drift_line(40.0, 0.1), Some((38.0, 42.0)));
-        assert_eq!(drift_line(40.0, 3.0), None);
-        assert_eq!(drift_line(40.0, f64::NAN), None);
     }
 }
