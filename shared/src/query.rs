@@ -9,6 +9,7 @@ use crate::chart::Scale;
 use crate::chart::sanitise::admit;
 use crate::index::{Cell, Entry, IndexPage, Row};
 use crate::metric::{self, Better, METRICS};
+use crate::statistics::{self, sort_by};
 use crate::workload::Regime;
 
 /// The metric that every leaderboard shows beside the chosen one.
@@ -469,15 +470,12 @@ fn metrics(board: &Board, rows: &[usize]) -> Vec<String> {
         .collect()
 }
 
-/// The items in an order. One sort of indices serves all lists, so that its code is downloaded once.
+/// The items in an order.
 fn in_order<T: Clone>(items: &[T], compare: &dyn Fn(&T, &T) -> Ordering) -> Vec<T> {
-    let mut order: Vec<usize> = (0..items.len()).collect();
-    sort_by(&mut order, &|a, b| compare(&items[a], &items[b]));
-    order.into_iter().map(|i| items[i].clone()).collect()
-}
-
-fn sort_by(indices: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
-    indices.sort_by(|&a, &b| compare(a, b));
+    statistics::order(items.len(), &|a, b| compare(&items[a], &items[b]))
+        .into_iter()
+        .map(|i| items[i].clone())
+        .collect()
 }
 
 /// The regime's headline, unless no row that is shown has it and one has another.

@@ -22,15 +22,23 @@ import { fileURLToPath } from 'node:url';
 
 const FIXTURES = fileURLToPath(new URL('fixtures', import.meta.url));
 
-/** Publishes the fixtures for the tests of a file. */
-export function published() {
+/** The shards of a real sweep and of a real run. */
+export const REAL = fileURLToPath(new URL('../../results/llama.cpp/2026-11-30', import.meta.url));
+
+/** The collector. */
+export function collector() {
   const dyno = process.env.DYNO_BIN;
   if (!dyno) {
     throw new Error('DYNO_BIN is not set (the collector): run these tests with `cargo xtask test --stage browser`');
   }
+  return dyno;
+}
+
+/** Publishes the fixtures, or another folder of shards, for the tests of a file. */
+export function published(shards = FIXTURES) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'dyno-fixtures-'));
   after(() => fs.rmSync(folder, { recursive: true }));
-  execFileSync(dyno, ['publish', FIXTURES, '--out', folder], { stdio: ['ignore', 'ignore', 'ignore'] });
+  execFileSync(collector(), ['publish', shards, '--out', folder], { stdio: ['ignore', 'ignore', 'ignore'] });
   const read = (name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8'));
   const latest = read('latest.json');
   const entries = latest.index.flatMap((file) => read(file.path).entries);
@@ -40,6 +48,10 @@ export function published() {
     /** The id of the submission of an engine whose name begins so. */
     id(engine) {
       return entries.find((entry) => entry.engine.startsWith(engine)).id;
+    },
+    /** The id of the submission of this label. */
+    labelled(label) {
+      return entries.find((entry) => entry.label === label).id;
     },
     /** Answers for the harness: the published files below `/data/`, `more` before them. */
     answers(more = {}) {

@@ -1,5 +1,6 @@
 //! Whether a case of two submissions can be compared run by run, and if not, why.
 
+use crate::statistics;
 use crate::submission::{Case, Run, Submission, flag};
 
 /// What beside the system differs between two submissions' sides of a case, in words; empty where runs of one number
@@ -40,8 +41,9 @@ pub fn are_the_same_runs(a: &Case, b: &Case) -> bool {
 
 /// Whether any two runs of one number are so.
 fn any_pair(a: &Case, b: &Case, are: impl Fn(&Run, &Run) -> bool) -> bool {
-    let mut of_b: Vec<&Run> = pairing(b).collect();
-    of_b.sort_by_key(|run| run.number);
+    let runs: Vec<&Run> = pairing(b).collect();
+    let ascending = statistics::order(runs.len(), &|a, b| runs[a].number.cmp(&runs[b].number));
+    let of_b: Vec<&Run> = ascending.into_iter().map(|i| runs[i]).collect();
     pairing(a).any(|run| {
         of_b.binary_search_by_key(&run.number, |other| other.number).is_ok_and(|at| are(run, of_b[at]))
     })

@@ -137,7 +137,9 @@ impl<'a> CaseOf<'a> {
                 figures.push(Figure { boot, key: (cycle, run.number), log });
             }
         }
-        figures.sort_by_key(|figure| (figure.key, figure.boot));
+        let place = |i: usize| (figures[i].key, figures[i].boot);
+        let ascending = statistics::order(figures.len(), &|a, b| place(a).cmp(&place(b)));
+        let mut figures: Vec<Figure> = ascending.into_iter().map(|i| figures[i]).collect();
         // A number that stands twice in a file is not two measurements of it.
         figures.dedup_by_key(|figure| (figure.key, figure.boot));
         figures

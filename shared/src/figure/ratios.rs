@@ -111,8 +111,9 @@ fn fill(row: &mut ForestRow, ratio: &Ratio) {
     row.verdict = verdict.map_or_else(String::new, said);
     row.n = replicates(ratio);
     row.p = ratio.holm_p.map_or_else(String::new, p_value);
-    // What does not compare is in the table, and no figure puts it beside what does.
-    if !matches!(verdict, Some(Verdict::NotComparable(_))) {
+    // What does not compare is in the table, and no figure puts it beside what does; what is only stated has no interval
+    // that could mislead.
+    if ratio.way == Way::Stated || !matches!(verdict, Some(Verdict::NotComparable(_))) {
         row.ratio = estimate(ratio);
     }
 }

@@ -8,8 +8,7 @@ pub fn adjust(p: &[f64]) -> Option<Vec<f64>> {
     if p.is_empty() || !p.iter().all(|p| (0.0..=1.0).contains(p)) {
         return None;
     }
-    let mut ascending: Vec<usize> = (0..p.len()).collect();
-    ascending.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let ascending = super::order(p.len(), &|a, b| p[a].total_cmp(&p[b]));
     let mut adjusted = vec![0.0; p.len()];
     let mut largest = 0.0_f64;
     for (rank, &index) in ascending.iter().enumerate() {

@@ -8,6 +8,8 @@
 //!   with the caller's seed; sums in the order of the input. So the collector and the explorer agree to the last bit.
 //! - **Pure.** No clock, no global state, no unseeded randomness.
 
+use std::cmp::Ordering;
+
 pub mod bootstrap;
 pub mod cycles;
 pub mod detectable;
@@ -38,6 +40,19 @@ pub(crate) const UPPER_QUANTILE: f64 = 0.975;
 /// True if there is at least one value and none is NaN or infinite.
 pub(crate) fn usable(values: &[f64]) -> bool {
     !values.is_empty() && values.iter().all(|value| value.is_finite())
+}
+
+/// Sorts indices, equal ones staying as they are. One sort serves all lists of the crate, so that its code is
+/// downloaded once.
+pub(crate) fn sort_by(indices: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
+    indices.sort_by(|&a, &b| compare(a, b));
+}
+
+/// The indices below `n` in an order.
+pub(crate) fn order(n: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut indices: Vec<usize> = (0..n).collect();
+    sort_by(&mut indices, compare);
+    indices
 }
 
 /// `Some` only for a number that can be shown.

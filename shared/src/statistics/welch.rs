@@ -47,8 +47,10 @@ pub fn of_logs(a: &[f64], b: &[f64]) -> Option<Welch> {
     let (share_a, share_b) =
         ((error_a / larger) * (error_a / larger), (error_b / larger) * (error_b / larger));
     let sum = share_a + share_b;
+    // Not by `clamp`, whose panic writes floats with the library's code.
     let degrees_of_freedom = (sum * sum / (share_a * share_a / df_a + share_b * share_b / df_b))
-        .clamp(df_a.min(df_b), df_a + df_b);
+        .max(df_a.min(df_b))
+        .min(df_a + df_b);
     let standard_error = larger * sum.sqrt();
     let log_ratio = moments::mean(b)? - moments::mean(a)?;
     let t = student_t::ppf(UPPER_QUANTILE, degrees_of_freedom)?;

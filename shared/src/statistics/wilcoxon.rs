@@ -28,8 +28,9 @@ pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
     if !usable(differences) {
         return None;
     }
-    let mut nonzero: Vec<f64> = differences.iter().copied().filter(|&difference| difference != 0.0).collect();
-    nonzero.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let differing: Vec<f64> = differences.iter().copied().filter(|&difference| difference != 0.0).collect();
+    let ascending = super::order(differing.len(), &|a, b| differing[a].abs().total_cmp(&differing[b].abs()));
+    let nonzero: Vec<f64> = ascending.into_iter().map(|i| differing[i]).collect();
     let ranks = doubled_ranks(&nonzero);
     let doubled_sum: usize =
         nonzero.iter().zip(&ranks).filter(|(difference, _)| **difference > 0.0).map(|(_, rank)| rank).sum();

@@ -40,7 +40,7 @@ pub fn bar(board: &Board, query: &Query) -> Option<Html> {
     let chip = |id: &String| {
         let entry = board.entries.iter().find(|entry| entry.id == *id);
         let name = entry
-            .map_or_else(|| id.clone(), |entry| identity::joined(&[&identity::name(entry), &entry.label]));
+            .map_or_else(|| id.clone(), |entry| identity::joined(&[&entry.label, &identity::name(entry)]));
         let chip = link(Route::Leaderboard(toggled(query, id)).to_hash(), String::new())
             .class("chip")
             .attr("title", name.clone())

@@ -6,7 +6,7 @@ mod regime;
 mod sides;
 mod table;
 
-use dyno_shared::comparison::{Comparison, Verdict, letter, margin, method, sentence};
+use dyno_shared::comparison::{Comparison, Verdict, Way, letter, margin, method, sentence};
 use dyno_shared::query::Query;
 use dyno_shared::workload::Regime;
 use yew::{Callback, Html};
@@ -64,16 +64,22 @@ fn content(state: &State, asked: &Asked, compared: &Compared) -> Html {
         .into_iter()
         .chain([Regime::Other])
         .filter_map(|regime| regime::section(compared, regime, asked, width));
-    let lines = method(of).into_iter().chain(meanings(of));
+    let mut lines = method(of);
+    lines.extend(meanings(of));
+    let made = (!lines.is_empty()).then(|| {
+        let lines = lines.into_iter().map(|line| el("li").text(line).done());
+        el("section")
+            .class("regime")
+            .el(el("h2").text("How these figures were made"))
+            .el(el("ul").class("method-lines").each(lines))
+            .done()
+    });
     div("compared")
         .with(said(of))
         .with(terms(asked, of))
         .with(differences::section(&of.facts, of.sides.len()))
         .each(regimes)
-        .el(el("section")
-            .class("regime")
-            .el(el("h2").text("How these figures were made"))
-            .el(el("ul").class("method-lines").each(lines.map(|line| el("li").text(line).done()))))
+        .when(made)
         .done()
 }
 
@@ -82,7 +88,7 @@ fn said(of: &Comparison) -> Html {
     let mut words = el("div").class("said").attr("role", "status");
     for side in 1..of.sides.len() {
         words = words.with(p("lead", sentence(of, side)));
-        if of.sides[side].is_the_first_again {
+        if of.sides[side].is_the_first_again && !of.is_refused() {
             words = words.with(p("", again(side)));
         }
     }
@@ -115,7 +121,9 @@ fn terms(asked: &Asked, of: &Comparison) -> Html {
         asked.terms.margin_ratio = margins.get(chosen).copied().unwrap_or(asked.terms.margin_ratio);
         browser::push(&asked.to_hash());
     });
-    let mismatch = (asked.terms.allow_mismatch || !of.reasons().is_empty()).then(|| {
+    let ratios = of.cases.iter().flat_map(|case| &case.against).filter(|against| !against.reasons.is_empty());
+    let could = ratios.flat_map(|against| &against.ratios).any(|ratio| ratio.way == Way::Paired);
+    let mismatch = (asked.terms.allow_mismatch || could).then(|| {
         let mut other = asked.clone();
         other.terms.allow_mismatch = !asked.terms.allow_mismatch;
         let call = Callback::from(move |_| browser::push(&other.to_hash()));

@@ -48,20 +48,22 @@ fn boot(state: &State, to_app: &Link, id: &str) -> Html {
         let words = "This is no id of a submission: ids are letters, digits, - and _.";
         return div("boot").el(el("code").text(id.to_owned())).with(p("", words)).done();
     }
+    let there = |name: String| link(Route::Submission(id.to_owned()).to_hash(), name);
+    let unnamed = || el("code").text(id.to_owned());
     let (title, below) = match state.shard(id) {
         Load::Ready(shard) => {
             let submission = &shard.submission;
             let date = submission.provenance.started_at.as_deref().map_or("", identity::day);
             let parts = [&submission.label, submission.system.hardware.name.as_str(), date];
             let about = p("muted", identity::joined(&parts));
-            (name(submission), all([about, badges(&badge::of_submission(submission))]))
+            (there(name(submission)), all([about, badges(&badge::of_submission(submission))]))
         }
         Load::Failed(why) => {
             let piece = id.to_owned();
             let retry = act(to_app, move || Action::Retry(Piece::Shard(piece.clone())));
-            (id.to_owned(), all([p("", why.clone()), button("Try again", retry).done()]))
+            (unnamed(), all([p("", why.clone()), button("Try again", retry).done()]))
         }
-        Load::Unasked | Load::Asked => (id.to_owned(), p("muted", "Loading …")),
+        Load::Unasked | Load::Asked => (unnamed(), p("muted", "Loading …")),
     };
-    div("boot").el(link(Route::Submission(id.to_owned()).to_hash(), title)).with(below).done()
+    div("boot").el(title).with(below).done()
 }

@@ -4,12 +4,13 @@
 
 use dyno_shared::chart::Scale as AxisScale;
 use dyno_shared::chart::sanitise::admit;
-use dyno_shared::comparison::{Against, CaseComparison, Found, Ratio, Role, Unit, Way, letter};
+use dyno_shared::comparison::{Against, CaseComparison, Found, Ratio, Role, letter};
+use dyno_shared::figure::ratios::{found, replicates, said};
 use dyno_shared::format::{UNKNOWN, full, p_value, ratio as shown};
 use dyno_shared::summary::Estimate;
 use yew::Html;
 
-use super::{boxed, named, only_if, pairs, regime};
+use super::{boxed, named, only_if, pairs};
 use crate::compare::{Asked, Compared};
 use crate::component::{Scale, figure_cell, unknown};
 use crate::dom::{El, el, heads, link, td};
@@ -55,7 +56,7 @@ fn group(compared: &Compared, case: &CaseComparison, against: &Against, asked: &
         head = head.el(link(other.to_hash(), words).class("run-by-run").attr("aria-label", label));
     }
     if !against.reasons.is_empty() {
-        let words = ["Not asked the same: ", &against.reasons.join("; "), "."].concat();
+        let words = ["Not comparable: ", &against.reasons.join("; "), "."].concat();
         head = head.el(el("small").class("reasons").text(words));
     }
     for remark in &against.remarks {
@@ -79,17 +80,6 @@ fn group(compared: &Compared, case: &CaseComparison, against: &Against, asked: &
         .when(runs)
 }
 
-/// Which side has not got the case; empty where both have.
-pub fn found(against: &Against) -> String {
-    let other = letter(against.side);
-    match against.found {
-        Found::Both => String::new(),
-        Found::OnlyInFirst => "only in A".to_owned(),
-        Found::OnlyInOther => ["only in ", &other].concat(),
-        Found::InNeither => ["neither in A nor in ", &other].concat(),
-    }
-}
-
 fn row(compared: &Compared, case: &CaseComparison, against: &Against, ratio: &Ratio) -> Html {
     let metric = ratio.metric;
     let figures: Vec<&Estimate> = ratio.figures.iter().flatten().collect();
@@ -108,10 +98,9 @@ fn row(compared: &Compared, case: &CaseComparison, against: &Against, ratio: &Ra
         }
     };
     let role = match ratio.role {
-        Role::Headline => "",
-        Role::Beside => " · beside",
+        Role::Headline | Role::Beside => "",
         Role::Shown => " · not tested",
-        Role::Split => " · factor of the decode rate, not tested",
+        Role::Split => " · factor of the decode rate",
     };
     let head = el("th")
         .attr("scope", "row")
@@ -137,7 +126,7 @@ fn row(compared: &Compared, case: &CaseComparison, against: &Against, ratio: &Ra
     let verdict = match &ratio.verdict {
         Some(verdict) => {
             row = row.attr("data-verdict", verdict.word());
-            regime::said(verdict)
+            said(verdict)
         }
         None => UNKNOWN.to_owned(),
     };
@@ -164,15 +153,5 @@ fn number(ratio: &Ratio) -> El {
     match admit(value, AxisScale::Ratio) {
         Ok(_) => cell,
         Err(reason) => cell.el(el("small").text(["not drawn: ", &reason.to_string()].concat())),
-    }
-}
-
-/// What stands behind an interval: `16 runs`, `3 cycles`, `3 + 4 boots`.
-pub fn replicates(ratio: &Ratio) -> String {
-    let [a, b] = ratio.n;
-    match ratio.way {
-        Way::Stated => "stated".to_owned(),
-        Way::Paired if a == b && ratio.unit != Unit::Boot => ratio.unit.count(a),
-        _ => [&a.to_string(), " + ", &ratio.unit.count(b)].concat(),
     }
 }
