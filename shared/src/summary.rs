@@ -10,6 +10,7 @@ mod stated;
 mod warning;
 
 pub use client_error::{exceeds, summarize_calibrated};
+pub use noise::all as noise_warnings;
 pub use warning::Warning;
 
 use crate::metric::{METRICS, Metric, Sample};

@@ -289,6 +289,18 @@ fn the_split_tells_easier_answers_from_faster_steps() {
 }
 
 #[test]
+fn a_busy_machine_is_told_beside_the_ratios() {
+    let [a, mut b] = [shard("a", 1.0, 0.01, 1), shard("b", 0.5, 0.01, 2)];
+    b.cases[0].runs[2].telemetry =
+        Some(crate::submission::Telemetry { host_cpu_other_share: Some(0.4), ..Default::default() });
+    let comparison = compared(&[&a, &b], Terms::default());
+    let remarks = &comparison.cases[0].against[0].remarks;
+    assert!(remarks.len() == 1 && remarks[0].starts_with("B, the host was busy"), "{remarks:?}");
+    assert!(comparison.cases[1].against[0].remarks.is_empty());
+    assert!(method(&comparison).iter().any(|line| line.starts_with("Each side is one start")));
+}
+
+#[test]
 fn a_hundred_sides_still_have_names() {
     assert_eq!([0, 1, 25, 26].map(letter), ["A", "B", "Z", "27"]);
 }

@@ -5,6 +5,7 @@ use super::verdict::{Unit, Verdict, margin};
 use super::{Against, Comparison, Found, Ratio, Role, Way};
 use crate::format;
 use crate::submission::Case;
+use crate::summary::noise_warnings;
 
 /// So many cases are named before the rest is counted.
 const MOST_NAMED: usize = 4;
@@ -149,6 +150,14 @@ pub fn method(comparison: &Comparison) -> Vec<String> {
              pairs (expanded, 10,000 resamples); p: exact Wilcoxon signed-rank test, two-sided."
                 .to_owned(),
         );
+        if comparison.sides.iter().all(|side| side.boots == 1) {
+            lines.push(
+                "Each side is one start of its server: what a start changes by itself, or the machine between the two \
+                 measurements, is taken for a difference between the sides. Boots taken together or the cycles of a \
+                 sweep tell them apart."
+                    .to_owned(),
+            );
+        }
     }
     if any(Unit::Cycle, Way::Paired) {
         lines.push(
@@ -208,6 +217,11 @@ pub(super) fn remarks(side: usize, of: [&CaseOf<'_>; 2], against: &Against) -> V
         let [pairs, a, b] = [(headline.n[0], "pair"), (passed_a, "passing run"), (passed_b, "passing run")]
             .map(|(n, what)| format::count(n, what));
         remarks.push([&pairs, ": A has ", &a, ", ", &name, " has ", &b].concat());
+    }
+    for (at, case) in [0, side].into_iter().zip(of) {
+        for warning in case.boots.iter().flat_map(|boot| noise_warnings(&boot.case.runs)) {
+            remarks.push([&letter(at), ", ", &warning.text].concat());
+        }
     }
     let conventions = of.map(|case| convention(case.case()));
     if conventions[0] != conventions[1] {

@@ -42,6 +42,11 @@ impl<'a> Concerned<'a> {
     }
 }
 
+/// Every warning of this kind.
+pub fn all(runs: &[Run]) -> Vec<Warning> {
+    [noisy_host(runs), throttled(runs), gpu_shared(runs)].into_iter().flatten().collect()
+}
+
 /// Other programs or other machines were at work.
 pub(super) fn noisy_host(runs: &[Run]) -> Option<Warning> {
     let concerned = Concerned::new(runs, |told| {
