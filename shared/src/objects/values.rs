@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Slot, next};
+use super::Slot;
 use crate::json::{Input, Number, Wrong};
 use crate::named::Named;
 use crate::units::{Joules, Seconds, Tokens, TokensPerSecond};
@@ -108,8 +108,8 @@ impl<T: Slot> Slot for Option<T> {
     }
 
     fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
-        *self = if input.null()? { None } else { Some(next(input)?) };
-        Ok(())
+        *self = None;
+        if input.null()? { Ok(()) } else { self.insert(T::blank()).fill(input) }
     }
 }
 
@@ -120,10 +120,7 @@ impl<T: Slot> Slot for Vec<T> {
 
     fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
         self.clear();
-        input.list(&mut |input| {
-            self.push(next(input)?);
-            Ok(())
-        })
+        input.list(&mut |input| self.push_mut(T::blank()).fill(input))
     }
 }
 
@@ -155,8 +152,9 @@ impl<T: Slot> Slot for BTreeMap<String, T> {
     fn fill(&mut self, input: &mut Input<'_>) -> Result<(), Wrong> {
         self.clear();
         input.object(&mut |name, input| {
-            self.insert(name.to_owned(), next(input)?);
-            Ok(())
+            let place = self.entry(name.to_owned()).or_insert_with(T::blank);
+            *place = T::blank();
+            place.fill(input)
         })
     }
 }
