@@ -358,7 +358,12 @@ impl<'a> Figure<'a> {
         match place.beyond {
             None => shape(pen, side, at, scale, interval.is_some()),
             Some(end) => {
-                mark::arrow_across(pen, (at.0 + if end == End::High { MARGIN } else { -MARGIN }, y), end, ink)
+                mark::arrow_across(
+                    pen,
+                    (at.0 + if end == End::High { MARGIN } else { -MARGIN }, y),
+                    end,
+                    ink,
+                );
             }
         }
     }

@@ -86,16 +86,20 @@ fn row(compared: &Compared, case: &CaseComparison, against: &Against, ratio: &Ra
     let scale = Scale::of(Some(metric), &figures);
     let cell = |side: usize, figure: &Option<Estimate>| {
         let boot = compared.sides[side].first();
-        match (figure, boot) {
+        let cell = match (figure, boot) {
             (Some(figure), Some(boot)) => {
                 let evidence = boot.submission.provenance.evidence;
-                figure_cell(figure, scale, Some(identity::mark(evidence, metric.tag))).done()
+                figure_cell(figure, scale, Some(identity::mark(evidence, metric.tag)))
             }
             _ if matches!(ratio.role, Role::Headline | Role::Beside) => {
-                el("td").with(unknown("not measured")).done()
+                el("td").class("figure").with(unknown("not measured"))
             }
-            _ => el("td").done(),
-        }
+            _ => el("td"),
+        };
+        cell.attr("data-head", letter(side)).done()
+    };
+    let behind = |head: &'static str, words: String| -> Html {
+        el("td").class("number").attr("data-head", head).text(words).done()
     };
     let role = match ratio.role {
         Role::Headline | Role::Beside => "",
@@ -134,15 +138,15 @@ fn row(compared: &Compared, case: &CaseComparison, against: &Against, ratio: &Ra
         .with(cell(0, &ratio.figures[0]))
         .with(cell(against.side, &ratio.figures[1]))
         .el(number(ratio))
-        .with(td("number", ratio.holm_p.map_or_else(|| UNKNOWN.to_owned(), p_value)))
-        .with(td("number", replicates(ratio)))
+        .with(behind("p", ratio.holm_p.map_or_else(|| UNKNOWN.to_owned(), p_value)))
+        .with(behind("n", replicates(ratio)))
         .with(td("verdict-word", verdict))
         .done()
 }
 
 /// The ratio with its interval, and why it is not drawn where it is not.
 fn number(ratio: &Ratio) -> El {
-    let cell = el("td").class("figure");
+    let cell = el("td").class("figure").attr("data-head", "ratio");
     let Some(value) = ratio.ratio else { return cell.with(unknown("no two figures meet")) };
     let both = shown(value, ratio.interval.map(|of| (of.low, of.high)));
     let (number, interval) = both.split_once(' ').unwrap_or((&both, "(no interval)"));
