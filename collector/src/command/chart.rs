@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use dyno_shared::chart::theme::Theme;
 use dyno_shared::chart::{Drawing, Heading};
 use dyno_shared::metric::{self, METRICS, Metric};
@@ -63,8 +63,8 @@ pub struct ChartArgs {
     #[arg(long, value_name = "ID")]
     pub case: Option<String>,
     /// The metric, by its tag, such as `client_wall_ttft_s`; else that by which the case is judged.
-    #[arg(long, value_name = "TAG", value_parser = known_metric())]
-    pub metric: Option<String>,
+    #[arg(long, value_name = "TAG", value_parser = known_metric)]
+    pub metric: Option<&'static Metric>,
     /// Colours.
     #[arg(long, value_name = "THEME", default_value = "light")]
     pub theme: Colours,
@@ -92,9 +92,11 @@ fn names_of_figures() -> PossibleValuesParser {
     PossibleValuesParser::new(FIGURES.iter().map(|figure| PossibleValue::new(figure.name).help(figure.about)))
 }
 
-fn known_metric() -> impl clap::builder::TypedValueParser<Value = String> {
-    PossibleValuesParser::new(METRICS.iter().map(|metric| PossibleValue::new(metric.tag).hide(true)))
-        .map(|tag| tag)
+fn known_metric(tag: &str) -> Result<&'static Metric, String> {
+    metric::find(tag).ok_or_else(|| {
+        let tags: Vec<&str> = METRICS.iter().map(|metric| metric.tag).collect();
+        format!("there are {}", tags.join(", "))
+    })
 }
 
 /// Draws.
@@ -107,7 +109,7 @@ pub fn run(args: &ChartArgs) -> Result<Exit, Failure> {
     let asked = Asked {
         shards: shards.collect::<anyhow::Result<_>>()?,
         case: args.case.clone(),
-        metric: args.metric.as_deref().and_then(metric::find),
+        metric: args.metric,
         width: args.width,
     };
     let svg = document(&args.figure, &asked, args.theme)?;

@@ -1,5 +1,7 @@
 //! A figure as a file of its own: with its colours, a ground, and words that say what it shows.
 
+use std::fmt::Write as _;
+
 use super::Drawing;
 use super::paper::UNITS;
 use super::text::{TextSize, clean, cut, escape, measure};
@@ -45,13 +47,15 @@ impl Drawing {
                 TextSize::Body => ("bold", "currentColor"),
                 TextSize::Small => ("normal", muted.as_str()),
             };
-            words.push_str(&format!(
-                "<text x=\"{}\" y=\"{}\" dy=\"0.5ex\" font-size=\"{}\" font-weight=\"{weight}\" fill=\"{fill}\">\n{}\n</text>\n",
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                words,
+                "<text x=\"{}\" y=\"{}\" dy=\"0.5ex\" font-size=\"{}\" font-weight=\"{weight}\" fill=\"{fill}\">\n{}\n</text>",
                 units(MARGIN),
                 units(MARGIN + line * LINE + LINE / 2),
                 size.px() * UNITS,
                 escape(&text),
-            ));
+            );
         }
         let Some((root, body)) = self.svg.split_once('>') else { return self.svg.clone() };
         let size = |width: u32, height: u32| {
@@ -109,7 +113,10 @@ mod tests {
         let svg = drawing().document(Theme::Light, &heading);
         assert!(svg.contains("width=\"224\" height=\"176\" viewBox=\"0 0 1792 1408\""), "{svg}");
         assert!(svg.contains("<title>&lt;b&gt;A &amp; &quot;B&quot;&lt;/b&gt;</title>"), "{svg}");
-        assert!(svg.contains("\none\n") && svg.contains("\nlong long long\n") && svg.contains("xx…\n"), "{svg}");
+        assert!(
+            svg.contains("\none\n") && svg.contains("\nlong long long\n") && svg.contains("xx…\n"),
+            "{svg}"
+        );
         assert!(
             svg.contains("<g transform=\"translate(96,912)\">") && svg.ends_with("</g>\n</svg>\n"),
             "{svg}"

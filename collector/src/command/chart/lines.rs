@@ -68,7 +68,9 @@ pub(super) fn draw(
     let several = lines
         .iter()
         .any(|(line, _)| lines.iter().any(|(other, _)| other.shard == line.shard && other.name != line.name));
-    lines.iter_mut().for_each(|(_, points)| points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    for (_, points) in &mut lines {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
     if !lines.iter().any(|(_, points)| points.windows(2).any(|pair| pair[0].0 < pair[1].0)) {
         bail!(
             "a line over {over} needs two points of one submission that tell {}, and no file has them",

@@ -57,7 +57,9 @@ pub(super) fn text(
     let unknown = unknown(plans);
     if !unknown.is_empty() {
         out.push_str("\nNot planned\n");
-        unknown.iter().for_each(|line| out.push_str(&wrapped(line)));
+        for line in &unknown {
+            out.push_str(&wrapped(line));
+        }
     }
     out
 }

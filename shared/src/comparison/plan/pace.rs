@@ -2,6 +2,7 @@
 
 use crate::statistics::quantile::median;
 use crate::submission::{Case, Run};
+use crate::units::Seconds;
 
 /// Where the time from one run to the next comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +131,7 @@ fn starts(case: &Case) -> Vec<Start<'_>> {
 }
 
 fn started(run: &Run) -> Option<f64> {
-    run.started_s.map(|at| at.get()).filter(|at| at.is_finite())
+    run.started_s.map(Seconds::get).filter(|at| at.is_finite())
 }
 
 fn start_to_start(runs: &[&Run]) -> Vec<f64> {
@@ -155,7 +156,6 @@ mod tests {
     use super::*;
     use crate::submission::Check;
     use crate::testing::{TTFT, run, single_stream_case};
-    use crate::units::Seconds;
 
     /// Runs of 5 s, 7 s apart, after two warm-ups that took 20 s together.
     fn case() -> Case {
