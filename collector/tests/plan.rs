@@ -1,5 +1,7 @@
 //! `dyno plan` on published results.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use serde_json::Value;
