@@ -2,7 +2,7 @@
 //!
 //! The simulated engine in virtual time is the instrument, because its truth is known. Prints one JSON object.
 
-#![expect(clippy::print_stdout, reason = "stdout is what this program gives")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "stdout is what this program gives")]
 
 use std::time::Instant;
 
@@ -65,6 +65,11 @@ fn truth(seed: u64) -> Truth {
 }
 
 fn main() {
+    // `--write FOLDER`: the two submissions whose comparison is timed, for the browser.
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--write") {
+        return write(arguments.get(at + 1).map_or("", String::as_str));
+    }
     let speed = speed();
     let a_a = a_a();
     let coverage: Vec<Value> = [5, 8, 16, 32].into_iter().map(coverage).collect();
@@ -79,9 +84,24 @@ fn ratios(comparison: &Comparison) -> impl Iterator<Item = &Ratio> {
     comparison.cases.iter().flat_map(|case| &case.against).flat_map(|against| &against.ratios)
 }
 
-/// Milliseconds of comparing two submissions of 8 cases with 16 runs each.
+/// Two submissions of 8 cases with 16 runs each.
+fn two() -> [Submission; 2] {
+    [(1, "a"), (2, "b")].map(|(seed, label)| submission(&truth(seed), label, &CASES, RUNS, PROMPT_SPREAD))
+}
+
+fn write(folder: &str) {
+    for shard in two() {
+        let path = std::path::Path::new(folder).join(format!("{}.json", shard.label));
+        let text = serde_json::to_string(&shard).unwrap_or_default();
+        if let Err(error) = std::fs::write(&path, text) {
+            eprintln!("cannot write {}: {error}", path.display());
+        }
+    }
+}
+
+/// Milliseconds of comparing them.
 fn speed() -> Value {
-    let [a, b] = [1, 2].map(|seed| submission(&truth(seed), "a", &CASES, RUNS, PROMPT_SPREAD));
+    let [a, b] = two();
     let mut times: Vec<f64> = (0..41)
         .map(|_| {
             let start = Instant::now();
