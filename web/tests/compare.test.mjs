@@ -132,6 +132,32 @@ test('two starts of one configuration are not called different, and the noise be
   assert.ok((await page.locator('.plot svg.chart rect').count()) > 0, 'a band');
 });
 
+test('where a decode rate comes from is drawn below it: tokens per step, and time per step', async (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'dyno-split-'));
+  after(() => fs.rmSync(folder, { recursive: true }));
+  const [plain, drafted] = [[ONE, 120, 8], [TWO, 64, 64]].map(([label, steps, accepted]) => {
+    const shard = JSON.parse(fs.readFileSync(FILES[label], 'utf8'));
+    shard.cases[0].runs.forEach(({ counters }, i) => {
+      Object.assign(counters, { verify_steps: steps + (i % 5), accepted_tokens: accepted, draft_tokens: 128 });
+    });
+    const file = path.join(folder, `${steps}.json`);
+    fs.writeFileSync(file, JSON.stringify(shard));
+    return file;
+  });
+  const { page } = await compared(t, '#/compare?a=plain&b=drafted', {
+    answers: real.answers({ '/data/shards/plain.json': fs.readFileSync(plain), '/data/shards/drafted.json': fs.readFileSync(drafted) }),
+  });
+  const shown = await figures(page);
+  assert.deepEqual(shown, of(command([plain, drafted])));
+  const ratio = (metric) => shown[0].ratios.find((of) => of.metric === metric).ratio;
+  const product = ratio('tokens_per_step') / ratio('time_per_step_s');
+  assert.ok(Math.abs(product / ratio('client_wall_decode_tok_s') - 1) < 0.02, `${product}`);
+  await page.locator('.plot').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  assert.match(await page.locator('.reading').innerText(), /^code_q128, decode rate, tokens per step: 1\.\d+ \(/);
+});
+
 test('several starts are taken together as one side', async (t) => {
   const { page } = await compared(t, `#/compare?a=${real.labelled(ONE)},${real.labelled(NONE)}&b=${real.labelled(TWO)}`);
   assert.match(await page.locator('.side').first().innerText(), /Taken together: 2 boots/);
