@@ -81,6 +81,21 @@ pub struct Entry {
     /// Whether the measurement ended early.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// What the maintainers of the board say of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flag: Option<Flag>,
+}
+
+/// A maintainer's mark on a submission, which stays published.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flag {
+    /// Why, in a sentence.
+    pub reason: String,
+    /// Where it was discussed; begins with `https://`.
+    pub link: String,
+    /// Content hash of the submission that stands in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
 }
 
 /// One row of the leaderboard: a case of a submission.
@@ -169,8 +184,10 @@ fields!(Rejected { path, reason; });
 
 fields!(Entry {
     id, label, engine, model, hardware, origin, evidence;
-    engine_version, quantisation, date, simulated, partial,
+    engine_version, quantisation, date, simulated, partial, flag,
 });
+
+fields!(Flag { reason, link; superseded_by });
 
 fields!(IndexPage {
     entries, words, entry, case, regime, workload, concurrency, prompt_tokens, depth_tokens, runs, failed, warnings,
@@ -331,6 +348,7 @@ fn entry_of(id: &str, submission: &Submission) -> Entry {
         evidence: submission.provenance.evidence,
         simulated: system.engine.simulated,
         partial: submission.provenance.partial.is_some(),
+        flag: None,
     }
 }
 

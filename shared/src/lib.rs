@@ -6,6 +6,7 @@
 pub mod chart;
 pub mod comparison;
 mod concurrency;
+pub mod date;
 mod decimal;
 pub mod figure;
 pub mod format;
@@ -17,6 +18,7 @@ pub mod metric;
 pub mod named;
 pub mod objects;
 pub mod plain;
+pub mod plausible;
 pub mod prefill_fit;
 pub mod privacy;
 pub mod query;

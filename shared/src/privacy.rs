@@ -1,4 +1,4 @@
-//! What must never stand in a shard: keys, URLs with credentials, addresses, home directories.
+//! What must never stand in a shard: keys, URLs with credentials, addresses, names of machines, home directories.
 //!
 //! The patterns are cautious on purpose: they look for what identifies a person or a machine, and say where.
 
@@ -15,6 +15,8 @@ pub enum Secret {
     Email,
     /// A path under somebody's home directory.
     HomePath,
+    /// A URL with the name of a machine that is not on the public net.
+    Host,
 }
 
 impl Secret {
@@ -26,13 +28,35 @@ impl Secret {
             Self::Address => "an IP address",
             Self::Email => "an e-mail address",
             Self::HomePath => "a path in a home directory",
+            Self::Host => "the name of a machine",
         }
     }
 }
 
 /// Prefixes of well-known keys. A prefix counts when at least 16 key characters follow.
-const KEY_PREFIXES: [&str; 9] =
-    ["sk-", "hf_", "ghp_", "gho_", "github_pat_", "xoxb-", "AKIA", "AIza", "glpat-"];
+const KEY_PREFIXES: [&str; 17] = [
+    "sk-",
+    "sk_",
+    "hf_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "AIza",
+    "glpat-",
+    "nvapi-",
+    "gsk_",
+    "npm_",
+    "r8_",
+];
+
+/// Ends of names that are known only inside a house.
+const PRIVATE_DOMAINS: [&str; 7] =
+    [".local", ".lan", ".home", ".internal", ".corp", ".intranet", ".localdomain"];
 
 /// Where home directories lie.
 const HOME_PREFIXES: [&str; 4] = ["/home/", "/Users/", "/root/", "\\Users\\"];
@@ -85,6 +109,9 @@ fn secret_in_word(word: &str) -> Option<Secret> {
     if has_address(word) {
         return Some(Secret::Address);
     }
+    if has_private_host(word) {
+        return Some(Secret::Host);
+    }
     is_email(word).then_some(Secret::Email)
 }
 
@@ -125,17 +152,33 @@ fn has_credentials(word: &str) -> bool {
 }
 
 /// The part of a word that may be a host: after a scheme, before a path, brackets and port removed.
-fn has_address(word: &str) -> bool {
+fn host(word: &str) -> &str {
     let rest = word.split_once("://").map_or(word, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let host = authority
         .strip_prefix('[')
         .and_then(|a| a.split_once(']'))
         .map_or_else(|| without_port(authority), |(host, _)| host);
-    let host = host.trim_end_matches(['.', ':']);
-    let Ok(address) = host.parse::<std::net::IpAddr>() else { return false };
+    host.trim_end_matches(['.', ':'])
+}
+
+fn has_address(word: &str) -> bool {
+    let Ok(address) = host(word).parse::<std::net::IpAddr>() else { return false };
     // Four-part version numbers such as 1.2.3.4 read like addresses; a version is not worth leaking one for.
     !(address.is_loopback() || address.is_unspecified())
+}
+
+/// A URL of the web to a host that has no public name: `http://alice-pc:8000`, `http://gpu.lan`.
+fn has_private_host(word: &str) -> bool {
+    let Some((scheme, _)) = word.split_once("://") else { return false };
+    let host = host(word);
+    let is_name = host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+    scheme.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"))
+        && !host.is_empty()
+        && is_name
+        && host.parse::<std::net::IpAddr>().is_err()
+        && !host.eq_ignore_ascii_case("localhost")
+        && (!host.contains('.') || PRIVATE_DOMAINS.iter().any(|end| host.ends_with(end)))
 }
 
 fn without_port(authority: &str) -> &str {
@@ -163,7 +206,7 @@ fn is_email(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    const PRIVATE: [(&str, Secret); 12] = [
+    const PRIVATE: [(&str, Secret); 15] = [
         ("--api-key sk-abcdefghijklmnop1234", Secret::Key),
         ("Authorization: Bearer abcdef0123456789abcdef", Secret::Key),
         ("HF_TOKEN=hf_abcdefghijklmnopqrst", Secret::Key),
@@ -176,9 +219,12 @@ mod tests {
         ("C:\\Users\\alice\\a.gguf", Secret::HomePath),
         ("~/models/a.gguf", Secret::HomePath),
         ("ask alice@example.org", Secret::Email),
+        ("--url http://alice-pc:8000/v1", Secret::Host),
+        ("https://gpu7.lan", Secret::Host),
+        ("nvapi-abcdefghijklmnop1234", Secret::Key),
     ];
 
-    const HARMLESS: [&str; 10] = [
+    const HARMLESS: [&str; 11] = [
         "dyno run --url http://127.0.0.1:8080 --runs 16",
         "http://localhost:8080",
         "http://[::1]:8080/",
@@ -189,6 +235,7 @@ mod tests {
         "RadixArk/Qwen3.8-Flash-Next-NVFP4 @ 7b71922",
         "PCIe 4.0 x16, 590.48.01",
         "0.0.0.0:8000",
+        "see https://example.org/a?b=http://localhost:1/",
     ];
 
     #[test]

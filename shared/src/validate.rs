@@ -1,10 +1,17 @@
-//! What a well-formed shard must not say: impossible numbers, doubled names, private text.
+//! What a well-formed shard must not say: impossible numbers, doubled or endless names, private text.
+//!
+//! Each of these is an error, and keeps a shard from being published. What is only hard to believe is in
+//! [`plausible`](crate::plausible).
+
+mod run;
+mod texts;
 
 use std::collections::BTreeSet;
 
+use crate::date;
+use crate::metric;
 use crate::plain::plain;
-use crate::privacy::find_secret;
-use crate::submission::{Case, Evidence, Run, Submission};
+use crate::submission::{Case, Evidence, Provenance, StatedEstimate, Submission};
 
 /// One thing wrong with a shard, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +42,7 @@ pub fn validate(shard: &Submission) -> Vec<Problem> {
     if shard.system.model.name.trim().is_empty() {
         problems.add("system.model.name", "is empty", "Name the model with `--model-name`");
     }
+    check_dates(&mut problems, &shard.provenance);
     let mut ids = BTreeSet::new();
     for (i, case) in shard.cases.iter().enumerate() {
         let path = format!("cases[{i}]");
@@ -47,7 +55,7 @@ pub fn validate(shard: &Submission) -> Vec<Problem> {
         }
         check_case(&mut problems, &path, case, shard.provenance.evidence);
     }
-    check_private(&mut problems, shard);
+    texts::check(&mut problems, shard);
     problems.0
 }
 
@@ -84,123 +92,56 @@ fn check_case(problems: &mut Problems, path: &str, case: &Case, evidence: Eviden
                 "Number the runs from 1, in order",
             );
         }
-        check_run(problems, &path, run);
+        run::check(problems, &path, run);
+    }
+    for (j, run) in case.warmups.iter().enumerate() {
+        run::check(problems, &format!("{path}.warmups[{j}]"), run);
     }
     for (j, stated) in case.stated.iter().enumerate() {
-        let path = format!("{path}.stated[{j}]");
-        if let (Some(low), Some(high)) = (stated.low, stated.high)
-            && low > high
-        {
-            problems.add(&format!("{path}.low"), "is above `high`", "Swap them");
+        check_stated(problems, &format!("{path}.stated[{j}]"), stated);
+    }
+}
+
+fn check_stated(problems: &mut Problems, path: &str, stated: &StatedEstimate) {
+    let ends = [("low", "high", stated.low, stated.high), ("min", "max", stated.min, stated.max)];
+    for (low, high, at, to) in ends {
+        if at.zip(to).is_some_and(|(at, to)| at > to) {
+            problems.add(&format!("{path}.{low}"), &format!("is above `{high}`"), "Swap them");
         }
-        if stated.value.is_none() && stated.min.is_none() && stated.max.is_none() {
-            problems.add(&path, "states neither a value nor a range", "Remove it, or say what was stated");
+    }
+    if stated.metric.trim().is_empty() {
+        problems.add(&format!("{path}.metric"), "is empty", "Name it: docs/METHOD.md lists the tags");
+    }
+    if stated.value.is_none() && stated.min.is_none() && stated.max.is_none() {
+        problems.add(path, "states neither a value nor a range", "Remove it, or say what was stated");
+    }
+    let figures = [("value", stated.value), ("low", stated.low), ("min", stated.min)];
+    for (name, _) in figures.iter().filter(|(_, figure)| figure.is_some_and(|x| x < 0.0)) {
+        if metric::find(&stated.metric).is_some() {
+            problems.add(&format!("{path}.{name}"), "is negative", "Give times, rates and counts from 0");
         }
     }
 }
 
-fn check_run(problems: &mut Problems, path: &str, run: &Run) {
-    for (k, request) in run.requests.iter().enumerate() {
-        let path = format!("{path}.requests[{k}]");
-        let times = [
-            ("t_send_s", request.t_send_s),
-            ("t_headers_s", request.t_headers_s),
-            ("t_first_s", request.t_first_s),
-            ("t_last_s", request.t_last_s),
-            ("t_end_s", request.t_end_s),
-        ];
-        let mut latest = ("t_send_s", f64::NEG_INFINITY);
-        for (name, time) in times {
-            let Some(time) = time else { continue };
-            if !time.0.is_finite() || time.0 < 0.0 {
-                problems.add(
-                    &format!("{path}.{name}"),
-                    "is not a time after the start of the run",
-                    "Measure again: clocks of a run start at 0",
-                );
-            } else if time.0 < latest.1 {
-                problems.add(
-                    &format!("{path}.{name}"),
-                    &format!("is before `{}`", latest.0),
-                    "Measure again: a request's events come in order",
-                );
-            } else {
-                latest = (name, time.0);
-            }
-        }
-        if let Some(gaps) = &request.gaps
-            && !(gaps.tick_s.is_finite() && gaps.tick_s > 0.0)
-        {
+fn check_dates(problems: &mut Problems, provenance: &Provenance) {
+    let dates = [("started_at", &provenance.started_at), ("ended_at", &provenance.ended_at)];
+    for (name, text) in dates {
+        if text.as_deref().is_some_and(|text| date::seconds(text).is_none()) {
             problems.add(
-                &format!("{path}.gaps.tick_s"),
-                "is no span of time",
-                "Measure again, or remove the gaps",
-            );
-        }
-        if let Some(gaps) = &request.gaps
-            && gaps.ticks.len() as u64 + 1 != request.text_events
-        {
-            problems.add(
-                &format!("{path}.gaps"),
-                "has not one gap fewer than there are text events",
-                "Measure again, or remove the gaps",
-            );
-        }
-        if let (Some(cached), Some(prompt)) = (request.cached_prompt_tokens, request.prompt_tokens)
-            && cached > prompt
-        {
-            problems.add(
-                &format!("{path}.cached_prompt_tokens"),
-                "exceeds `prompt_tokens`",
-                "Report the engine's bug, and leave the count out",
+                &format!("provenance.{name}"),
+                "is no date",
+                "Write it as 2026-11-30 or 2026-11-30T12:00:00Z (RFC 3339), or leave it out",
             );
         }
     }
-}
-
-/// Looks through every string of the shard, keys of settings included.
-fn check_private(problems: &mut Problems, shard: &Submission) {
-    match serde_json::to_value(shard) {
-        Ok(value) => walk(problems, &mut String::new(), &value),
-        Err(error) => problems.add("", &format!("cannot be written as JSON: {error}"), "Measure again"),
-    }
-}
-
-fn walk(problems: &mut Problems, path: &mut String, value: &serde_json::Value) {
-    use std::fmt::Write as _;
-    match value {
-        serde_json::Value::String(text) => report_private(problems, path, text),
-        serde_json::Value::Array(items) => {
-            for (i, item) in items.iter().enumerate() {
-                let length = path.len();
-                // Writing to a String cannot fail.
-                let _ = write!(path, "[{i}]");
-                walk(problems, path, item);
-                path.truncate(length);
-            }
-        }
-        serde_json::Value::Object(fields) => {
-            for (key, field) in fields {
-                let length = path.len();
-                if length > 0 {
-                    path.push('.');
-                }
-                path.push_str(key);
-                report_private(problems, path, key);
-                walk(problems, path, field);
-                path.truncate(length);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn report_private(problems: &mut Problems, path: &str, text: &str) {
-    if let Some(secret) = find_secret(text) {
+    let moment = |text: &Option<String>| text.as_deref().and_then(date::seconds);
+    if let (Some(start), Some(end)) = (moment(&provenance.started_at), moment(&provenance.ended_at))
+        && end < start
+    {
         problems.add(
-            path,
-            &format!("holds {}", secret.title()),
-            "Remove it before you publish: a shard never says who or where",
+            "provenance.ended_at",
+            "is before `started_at`",
+            "Measure again with a clock that is right",
         );
     }
 }
@@ -251,6 +192,53 @@ mod tests {
         {
             assert!(found.contains(part), "{part} is missing in {found}");
         }
+    }
+
+    #[test]
+    fn dates_names_shares_and_signs_are_looked_at() {
+        let mut case = single_stream_case("code", &[(512, 5.0)]);
+        case.runs[0].requests[0].t_first_answer_s = Some(Seconds(99.0));
+        case.runs[0].telemetry = Some(crate::submission::Telemetry {
+            gpu_utilisation: Some(97.0),
+            window_s: Some(Seconds(-1.0)),
+            ..Default::default()
+        });
+        let mut shard = shard_of(vec![case]);
+        shard.system.engine.name = "é".repeat(201);
+        shard.provenance.started_at = Some("2026-02-30".into());
+        shard.configuration.requested.insert("max_tokens".into(), crate::system::Setting::Number(-1.0));
+        let found = messages(&shard).join("\n");
+        for part in [
+            "t_first_answer_s: is not between",
+            "gpu_utilisation: is above 1",
+            "window_s: is negative",
+            "engine.name: is longer than 200",
+            "started_at: is no date",
+        ] {
+            assert!(found.contains(part), "{part} is missing in {found}");
+        }
+        assert_eq!(found.lines().count(), 5, "{found}");
+        shard.system.engine.name = "é".repeat(200);
+        shard.provenance.started_at = Some("2026-02-28".into());
+        shard.provenance.ended_at = Some("2026-02-27T23:00:00Z".into());
+        let found = messages(&shard).join("\n");
+        assert!(found.contains("ended_at: is before") && !found.contains("longer"), "{found}");
+    }
+
+    #[test]
+    fn a_stated_figure_below_zero_and_a_range_the_wrong_way_round_are_refused() {
+        let mut case = single_stream_case("code", &[]);
+        case.stated = vec![
+            StatedEstimate { metric: "client_wall_ttft_s".into(), value: Some(-1.0), ..Default::default() },
+            StatedEstimate { metric: "mood".into(), min: Some(2.0), max: Some(-1.0), ..Default::default() },
+        ];
+        let mut shard = shard_of(vec![case]);
+        shard.provenance.evidence = Evidence::Summary;
+        let found = messages(&shard);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].contains("stated[0].value: is negative") && found[1].contains("min: is above `max`")
+        );
     }
 
     #[test]

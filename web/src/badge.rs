@@ -1,6 +1,6 @@
 //! Badges: in a word, how much a row proves and what to be careful with.
 
-use dyno_shared::index::{Entry, Row};
+use dyno_shared::index::{Entry, Flag, Row};
 use dyno_shared::submission::{Evidence, Origin, Provenance, Submission};
 
 /// One badge.
@@ -27,6 +27,7 @@ impl Badge {
 /// The badges of a row of the leaderboard.
 pub fn of_row(entry: &Entry, row: &Row) -> Vec<Badge> {
     let mut badges = vec![evidence(&entry.origin, entry.evidence)];
+    badges.extend(entry.flag.as_ref().map(flagged));
     badges.extend(entry.simulated.then(simulated));
     badges.extend(entry.partial.then(partial));
     if row.failed > 0 {
@@ -38,6 +39,11 @@ pub fn of_row(entry: &Entry, row: &Row) -> Vec<Badge> {
     }
     badges.extend(row.warnings.iter().filter_map(|name| of_warning(name)));
     badges
+}
+
+fn flagged(flag: &Flag) -> Badge {
+    let word = if flag.superseded_by.is_some() { "superseded" } else { "flagged" };
+    Badge::caution(word, &[&flag.reason, " (", &flag.link, ")"].concat())
 }
 
 /// The badges of a whole submission.
@@ -162,6 +168,17 @@ mod tests {
         assert_eq!(words(&entry("transcribed", Evidence::Summary), 0, &[]), ["transcribed summary"]);
         let simulated = Entry { simulated: true, partial: true, ..raw };
         assert_eq!(words(&simulated, 0, &[]), ["raw", "simulated", "partial"]);
+    }
+
+    #[test]
+    fn what_a_maintainer_says_comes_right_behind_the_evidence() {
+        let mut flagged = entry("collected", Evidence::Raw);
+        let flag =
+            |superseded_by| Flag { reason: "Why.".into(), link: "https://e.org/7".into(), superseded_by };
+        flagged.flag = Some(flag(None));
+        assert_eq!(words(&flagged, 1, &[]), ["raw", "flagged", "1 failed"]);
+        flagged.flag = Some(flag(Some("0".into())));
+        assert_eq!(words(&flagged, 0, &[]), ["raw", "superseded"]);
     }
 
     #[test]
