@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::command::calibrate::CalibrateArgs;
 use crate::command::chart::ChartArgs;
+use crate::command::check_pull_request::CheckPullRequestArgs;
 use crate::command::compare::CompareArgs;
 use crate::command::discover::DiscoverArgs;
 use crate::command::guard::GuardArgs;
@@ -15,11 +16,12 @@ use crate::command::publish::PublishArgs;
 use crate::command::report::ReportArgs;
 use crate::command::run::RunArgs;
 use crate::command::simulate::SimulateArgs;
+use crate::command::submit::SubmitArgs;
 use crate::command::sweep::SweepArgs;
 use crate::command::validate::ValidateArgs;
 use crate::command::{
-    calibrate, chart, compare, discover, guard, import, plan, publish, report, run, schema, simulate, sweep,
-    validate,
+    calibrate, chart, check_pull_request, compare, discover, guard, import, plan, publish, report, run,
+    schema, simulate, submit, sweep, validate,
 };
 use crate::exit::{Exit, Failure};
 use crate::talk::say_error;
@@ -55,6 +57,10 @@ pub enum Command {
     Import(ImportArgs),
     /// Check shards before they are published.
     Validate(ValidateArgs),
+    /// Put shards into a checkout, ready for a pull request.
+    Submit(SubmitArgs),
+    /// Check the shards that a pull request adds, and write a report in Markdown.
+    CheckPullRequest(CheckPullRequestArgs),
     /// Turn a folder of shards into what the explorer reads.
     Publish(PublishArgs),
     /// Look for engines on this machine.
@@ -83,6 +89,8 @@ impl Command {
             Self::Report(args) => report::run(args),
             Self::Import(args) => import::run(args),
             Self::Validate(args) => validate::run(args),
+            Self::Submit(args) => submit::run(args),
+            Self::CheckPullRequest(args) => check_pull_request::run(args),
             Self::Publish(args) => publish::run(args),
             Self::Discover(args) => discover::run(args),
             Self::Calibrate(args) => calibrate::run(args),

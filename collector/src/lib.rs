@@ -1,5 +1,6 @@
 //! Dyno's collector: drives a serving engine over HTTP, measures it, and writes one shard.
 
+pub mod board;
 pub mod calendar;
 pub mod calibration;
 pub mod cli;

@@ -121,6 +121,15 @@ pub fn run(args: &ChartArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// A figure of one shard as a document of its own, in light colours.
+///
+/// # Errors
+/// If the shard has nothing of the figure.
+pub(crate) fn standalone(figure: &str, shard: &Submission, case: Option<&str>) -> anyhow::Result<String> {
+    let asked = Asked { shards: vec![shard.clone()], case: case.map(Into::into), metric: None, width: 640 };
+    document(figure, &asked, Colours::Light)
+}
+
 fn document(figure: &str, asked: &Asked, colours: Colours) -> anyhow::Result<String> {
     let Some(figure) = FIGURES.iter().find(|known| known.name == figure) else {
         bail!("there is no figure `{}`: see `dyno chart --help`", plain(figure));

@@ -14,6 +14,7 @@ use dyno_shared::submission::Submission;
 
 use crate::exit::{Exit, Failure};
 use crate::talk::say;
+pub(in crate::command) use markdown::escaped;
 
 /// Compare submissions run by run: ratios with intervals, exact tests corrected for many looks, and a winner only
 /// where the data name one.

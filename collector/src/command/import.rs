@@ -1,7 +1,6 @@
 //! `dyno import`: other tools' result files as shards.
 
 mod place;
-mod scrub;
 mod source;
 
 use std::collections::BTreeSet;
@@ -15,9 +14,9 @@ use dyno_shared::validate::validate;
 use serde::Serialize;
 
 use super::run::{name, write_shard};
+use crate::board::scrub::{self, Removed};
 use crate::exit::{Exit, Failure};
 use crate::talk::{say, say_error};
-use scrub::Removed;
 
 /// Read result files of other tools (docs/FORMATS.md lists them) and write a shard for each configuration in them.
 ///

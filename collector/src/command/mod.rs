@@ -2,6 +2,7 @@
 
 pub mod calibrate;
 pub mod chart;
+pub mod check_pull_request;
 pub mod compare;
 pub mod discover;
 pub mod guard;
@@ -12,6 +13,7 @@ pub mod report;
 pub mod run;
 pub mod schema;
 pub mod simulate;
+pub mod submit;
 pub mod sweep;
 pub mod validate;
 

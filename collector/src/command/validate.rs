@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use dyno_shared::plain::plain;
-use dyno_shared::validate::validate;
+use dyno_shared::submission::Submission;
 
+use crate::board::examine::{Examined, Finding, examine};
 use crate::exit::{Exit, Failure};
 use crate::talk::say;
 
 /// Check shards before they are published: form, impossible values, and anything private.
+///
+/// What is impossible or private is an error. What is only hard to believe is a warning, and so is a field that no
+/// version of the schema has.
 #[derive(Debug, clap::Args)]
 pub struct ValidateArgs {
     /// Shards.
@@ -24,14 +28,16 @@ pub fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
     let mut bad = 0;
     for path in &args.files {
         let name = plain(&path.to_string_lossy());
-        match check(path) {
-            Ok(facts) => super::print(&format!("ok  {name} ({facts})\n"))?,
-            Err(problems) => {
-                bad += 1;
-                for problem in problems {
-                    say(format_args!("{name}: {problem}"));
-                }
-            }
+        let examined = look_at(path);
+        for error in &examined.errors {
+            say(format_args!("{name}: {error}"));
+        }
+        for warning in &examined.warnings {
+            say(format_args!("{name}: warning: {warning}"));
+        }
+        match &examined.shard {
+            Some(shard) if examined.is_good() => super::print(&format!("ok  {name} ({})\n", facts(shard)))?,
+            _ => bad += 1,
         }
     }
     if bad > 0 {
@@ -41,14 +47,15 @@ pub fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What a good shard holds, in words; or every problem of a bad one.
-fn check(path: &Path) -> Result<String, Vec<String>> {
-    let shard = super::load(path).map_err(|error| vec![format!("{error:#}")])?;
-    let problems = validate(&shard);
-    if problems.is_empty() {
-        let runs: usize = shard.cases.iter().map(|case| case.runs.len()).sum();
-        Ok(format!("{} cases, {runs} runs", shard.cases.len()))
-    } else {
-        Err(problems.iter().map(ToString::to_string).collect())
+fn look_at(path: &Path) -> Examined {
+    match crate::input::text(path) {
+        Ok(text) => examine(&text),
+        Err(error) => Examined { errors: vec![Finding::whole(error.to_string())], ..Examined::default() },
     }
+}
+
+/// What a good shard holds, in words.
+fn facts(shard: &Submission) -> String {
+    let runs: usize = shard.cases.iter().map(|case| case.runs.len()).sum();
+    format!("{} cases, {runs} runs", shard.cases.len())
 }

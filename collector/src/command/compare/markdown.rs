@@ -82,7 +82,7 @@ fn rows(out: &mut String, of: &Comparison, side: usize) {
 }
 
 /// Text in which nothing is markup: every mark of Markdown's is escaped, and so is what HTML reads.
-fn escaped(text: &str) -> String {
+pub(in crate::command) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
         match c {

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use dyno_shared::slug::slug;
 use dyno_shared::submission::Submission;
 
 use super::ImportArgs;
+use crate::board::checkout::RESULTS;
+use crate::board::place::Place;
 
 /// Sets the names that the user gave. `several` configurations of one file keep their own labels behind the user's.
 pub(super) fn named(args: &ImportArgs, several: bool, shard: &mut Submission) {
@@ -35,20 +36,12 @@ pub(super) fn named(args: &ImportArgs, several: bool, shard: &mut Submission) {
 /// The file of a shard: `<hardware>--<model>--<label>.json` in the folder that is named, else below `results/` where
 /// there is such a folder, else here.
 pub(super) fn out(args: &ImportArgs, shard: &Submission) -> PathBuf {
-    let model = &shard.system.model;
-    let model =
-        model.quantisation.as_ref().map_or_else(|| model.name.clone(), |q| format!("{} {q}", model.name));
-    let name =
-        format!("{}--{}--{}.json", slug(&shard.system.hardware.name), slug(&model), slug(&shard.label));
-    let results = Path::new("results");
+    let place = Place::of(shard);
+    let results = Path::new(RESULTS);
     match &args.out {
-        Some(folder) => folder.join(name),
-        None if results.is_dir() => {
-            let started = shard.provenance.started_at.as_deref().unwrap_or_default();
-            let day = started.get(..10).unwrap_or("undated");
-            results.join(slug(&shard.system.engine.name)).join(slug(day)).join(name)
-        }
-        None => PathBuf::from(format!("dyno-{name}")),
+        Some(folder) => folder.join(format!("{}.json", place.stem)),
+        None if results.is_dir() => results.join(place.path(1)),
+        None => PathBuf::from(format!("dyno-{}.json", place.stem)),
     }
 }
 

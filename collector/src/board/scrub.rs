@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Something that was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Removed {
+pub struct Removed {
     /// Where it stood in the shard.
     pub path: String,
     /// What it was, in words.
@@ -16,12 +16,21 @@ pub(super) struct Removed {
 }
 
 /// The submission without it.
-pub(super) fn scrubbed(shard: &Submission) -> anyhow::Result<(Submission, Vec<Removed>)> {
+///
+/// # Errors
+/// If it cannot be written as JSON.
+pub fn scrubbed(shard: &Submission) -> anyhow::Result<(Submission, Vec<Removed>)> {
     let mut whole = serde_json::to_value(shard).context("cannot be written as JSON")?;
-    let mut removed = Vec::new();
-    walk("", &mut whole, &mut removed);
+    let removed = scrub_value(&mut whole);
     let shard = if removed.is_empty() { shard.clone() } else { serde_json::from_value(whole)? };
     Ok((shard, removed))
+}
+
+/// Scrubs any JSON, fields that this version does not know included, and lists what was removed.
+pub fn scrub_value(value: &mut Value) -> Vec<Removed> {
+    let mut removed = Vec::new();
+    walk("", value, &mut removed);
+    removed
 }
 
 fn walk(path: &str, value: &mut Value, removed: &mut Vec<Removed>) {
