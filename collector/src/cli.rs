@@ -9,6 +9,7 @@ use crate::command::chart::ChartArgs;
 use crate::command::check_pull_request::CheckPullRequestArgs;
 use crate::command::compare::CompareArgs;
 use crate::command::discover::DiscoverArgs;
+use crate::command::export::ExportArgs;
 use crate::command::guard::GuardArgs;
 use crate::command::import::ImportArgs;
 use crate::command::plan::PlanArgs;
@@ -20,7 +21,7 @@ use crate::command::submit::SubmitArgs;
 use crate::command::sweep::SweepArgs;
 use crate::command::validate::ValidateArgs;
 use crate::command::{
-    calibrate, chart, check_pull_request, compare, discover, guard, import, plan, publish, report, run,
+    calibrate, chart, check_pull_request, compare, discover, export, guard, import, plan, publish, report, run,
     schema, simulate, submit, sweep, validate,
 };
 use crate::exit::{Exit, Failure};
@@ -63,6 +64,8 @@ pub enum Command {
     CheckPullRequest(CheckPullRequestArgs),
     /// Turn a folder of shards into what the explorer reads.
     Publish(PublishArgs),
+    /// Write shards as Parquet or CSV.
+    Export(ExportArgs),
     /// Look for engines on this machine.
     Discover(DiscoverArgs),
     /// Measure how much the client itself adds.
@@ -92,6 +95,7 @@ impl Command {
             Self::Submit(args) => submit::run(args),
             Self::CheckPullRequest(args) => check_pull_request::run(args),
             Self::Publish(args) => publish::run(args),
+            Self::Export(args) => export::run(args),
             Self::Discover(args) => discover::run(args),
             Self::Calibrate(args) => calibrate::run(args),
             Self::Simulate(args) => simulate::run(args).map(|()| Exit::Done).map_err(Failure::from),

@@ -8,6 +8,7 @@ pub mod command;
 pub mod endpoint;
 pub mod engine;
 pub mod exit;
+pub mod export;
 pub mod input;
 pub mod journal;
 pub mod launch;

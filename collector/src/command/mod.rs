@@ -5,6 +5,7 @@ pub mod chart;
 pub mod check_pull_request;
 pub mod compare;
 pub mod discover;
+pub mod export;
 pub mod guard;
 pub mod import;
 pub mod plan;
