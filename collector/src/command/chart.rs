@@ -127,17 +127,22 @@ pub fn run(args: &ChartArgs) -> Result<Exit, Failure> {
 /// If the shard has nothing of the figure.
 pub(crate) fn standalone(figure: &str, shard: &Submission, case: Option<&str>) -> anyhow::Result<String> {
     let asked = Asked { shards: vec![shard.clone()], case: case.map(Into::into), metric: None, width: 640 };
-    document(figure, &asked, Colours::Light)
+    drawn(figure, &asked, Colours::Light).map(|(svg, _)| svg)
 }
 
 fn document(figure: &str, asked: &Asked, colours: Colours) -> anyhow::Result<String> {
+    let (svg, drawing) = drawn(figure, asked, colours)?;
+    for left_out in &drawing.left_out {
+        say(left_out);
+    }
+    Ok(svg)
+}
+
+fn drawn(figure: &str, asked: &Asked, colours: Colours) -> anyhow::Result<(String, Drawing)> {
     let Some(figure) = FIGURES.iter().find(|known| known.name == figure) else {
         bail!("there is no figure `{}`: see `dyno chart --help`", plain(figure));
     };
     let Drawn { drawing, mut heading } = (figure.draw)(asked)?;
-    for left_out in &drawing.left_out {
-        say(left_out);
-    }
     if asked.shards.iter().any(|shard| shard.system.engine.simulated) {
         heading.notes.push("SIMULATED: Dyno's own simulated engine, an instrument and no result".to_owned());
     }
@@ -145,7 +150,7 @@ fn document(figure: &str, asked: &Asked, colours: Colours) -> anyhow::Result<Str
         Colours::Light => Theme::Light,
         Colours::Dark => Theme::Dark,
     };
-    Ok(drawing.document(theme, &heading))
+    Ok((drawing.document(theme, &heading), drawing))
 }
 
 #[cfg(test)]

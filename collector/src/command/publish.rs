@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use dyno_shared::plain::plain;
 
+use crate::board::flags::FILE;
 use crate::exit::{Exit, Failure};
 use crate::publish;
 use crate::talk::say;
@@ -27,6 +28,9 @@ pub fn run(args: &PublishArgs) -> Result<Exit, Failure> {
     let publication = publish::publish(&args.folder, &args.out).map_err(Failure::usage)?;
     for (copy, first) in &publication.duplicates {
         say(format_args!("{}: the same as {}, published once", plain(copy), plain(first)));
+    }
+    for lost in &publication.lost_flags {
+        say(format_args!("warning: {} names {}, which is not there", FILE, plain(lost)));
     }
     let latest = &publication.latest;
     for rejected in &latest.rejected {

@@ -31,6 +31,8 @@ pub struct Gathered {
     pub rejected: Vec<Rejected>,
     /// Paths of shards that are the same as another one's, and that other's.
     pub duplicates: Vec<(String, String)>,
+    /// The content of each shard, by its path.
+    pub ids: BTreeMap<String, String>,
 }
 
 /// Reads every `*.json` below `folder`, in the order of the paths. What lies below `out` is not looked at.
@@ -47,6 +49,7 @@ pub(super) fn gather(folder: &Path, out: &Path) -> Result<Gathered, PublishError
         let name = relative(folder, &path);
         match load(&path) {
             Ok(shard) => {
+                gathered.ids.insert(name.clone(), shard.id.clone());
                 if let Some(first) = first_of.get(&shard.id) {
                     gathered.duplicates.push((name, first.clone()));
                 } else {

@@ -1,5 +1,6 @@
 //! From a folder of shards to what the explorer reads. One bad shard never blocks the rest.
 
+mod embed;
 mod gather;
 mod pages;
 mod write;
@@ -8,6 +9,8 @@ use std::path::Path;
 
 use dyno_shared::index::{Latest, Rejected, SITE_SCHEMA};
 use dyno_shared::shard::{content_id, sha256_hex};
+
+use crate::board::flags::Flags;
 
 pub use gather::{Gathered, Shard};
 pub use write::PublishError;
@@ -21,32 +24,38 @@ pub struct Publication {
     pub latest: Latest,
     /// Shards that are the same as another, each with that other's path.
     pub duplicates: Vec<(String, String)>,
+    /// What flags name and is not there.
+    pub lost_flags: Vec<String>,
 }
 
 /// Reads the shards of `folder` and writes their publication into `out`.
 ///
 /// # Errors
-/// If the folder cannot be read, or the output cannot be written. A bad shard is no error: it is listed as rejected.
+/// If the folder or its flags cannot be read, or the output cannot be written. A bad shard is no error: it is listed as
+/// rejected.
 pub fn publish(folder: &Path, out: &Path) -> Result<Publication, PublishError> {
-    let publication = compose(gather::gather(folder, out)?);
+    let gathered = gather::gather(folder, out)?;
+    let publication = compose(gathered, &Flags::of(folder)?);
     write::write(&publication, out)?;
     Ok(publication)
 }
 
 /// Lays out a publication. The same shards give the same bytes.
-fn compose(gathered: Gathered) -> Publication {
-    let Gathered { mut shards, rejected, duplicates } = gathered;
+fn compose(gathered: Gathered, flags: &Flags) -> Publication {
+    let Gathered { mut shards, rejected, duplicates, ids } = gathered;
+    let (flags, lost_flags) = flags.resolve(&ids);
     // Newest first; of one moment by content, so that the order does not depend on file names.
     shards.sort_by(|a, b| {
         let started = |shard: &Shard| shard.submission.provenance.started_at.clone();
         started(b).cmp(&started(a)).then_with(|| a.id.cmp(&b.id))
     });
-    let pages = pages::pages(&shards);
+    let pages = pages::pages(&shards, &flags);
     let submissions = shards.len() as u64;
-    let mut files: Vec<(String, Vec<u8>)> = shards
-        .into_iter()
-        .map(|shard| (format!("shards/{}.json", shard.id), shard.text.into_bytes()))
-        .collect();
+    let mut files: Vec<(String, Vec<u8>)> =
+        shards.iter().flat_map(|shard| embed::files(shard, flags.get(&shard.id))).collect();
+    files.extend(
+        shards.into_iter().map(|shard| (format!("shards/{}.json", shard.id), shard.text.into_bytes())),
+    );
     let mut index = Vec::new();
     for (entry, bytes) in pages {
         files.push((entry.path.clone(), bytes));
@@ -56,7 +65,7 @@ fn compose(gathered: Gathered) -> Publication {
     files.push(schema);
     let data_version = version(&files, &rejected);
     let latest = Latest { schema: SITE_SCHEMA.to_owned(), data_version, index, submissions, rejected };
-    Publication { files, latest, duplicates }
+    Publication { files, latest, duplicates, lost_flags }
 }
 
 /// The JSON Schema of the shards, so that whoever downloads one can check it.

@@ -1,6 +1,8 @@
 //! Cuts the index into pages.
 
-use dyno_shared::index::{IndexFile, IndexPage};
+use std::collections::BTreeMap;
+
+use dyno_shared::index::{Flag, IndexFile, IndexPage};
 use dyno_shared::shard::content_id;
 
 use super::Shard;
@@ -9,7 +11,7 @@ use super::Shard;
 const MOST_ROWS: usize = 1_000;
 
 /// The pages of shards in this order, each with its entry in `latest.json`.
-pub(super) fn pages(shards: &[Shard]) -> Vec<(IndexFile, Vec<u8>)> {
+pub(super) fn pages(shards: &[Shard], flags: &BTreeMap<String, Flag>) -> Vec<(IndexFile, Vec<u8>)> {
     let mut pages = vec![IndexPage::default()];
     for shard in shards {
         let rows = shard.submission.cases.len();
@@ -21,6 +23,9 @@ pub(super) fn pages(shards: &[Shard]) -> Vec<(IndexFile, Vec<u8>)> {
         }
         if let Some(page) = pages.last_mut() {
             page.push(&shard.id, &shard.submission);
+            if let Some(entry) = page.entries.last_mut() {
+                entry.flag = flags.get(&shard.id).cloned();
+            }
         }
     }
     pages.iter().filter(|page| !page.entries.is_empty()).filter_map(file).collect()

@@ -149,6 +149,37 @@ fn one_content_is_published_once() {
 }
 
 #[test]
+fn a_flag_is_in_the_index_and_on_the_badge_and_the_submission_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let (results, out) = (dir.path().join("results"), dir.path().join("out"));
+    put(&results, "e/a.json", &shard("a", 1, 1));
+    put(&results, "e/b.json", &shard("b", 2, 1));
+    let flag =
+        "[[flag]]\npath = \"e/a.json\"\nreason = \"Another job ran.\"\nlink = \"https://example.org/7\"\n";
+    put(
+        &results,
+        "flags.toml",
+        &format!("{flag}superseded_by = \"e/b.json\"\n\n{}", flag.replace("a.json", "c.json")),
+    );
+    let publication = publish(&results, &out).unwrap();
+    assert_eq!(publication.lost_flags, ["e/c.json"]);
+    assert_eq!(labels(&out), ["b", "a"]);
+    let page: IndexPage =
+        serde_json::from_slice(&fs::read(out.join(&latest(&out).index[0].path)).unwrap()).unwrap();
+    assert_eq!(page.entries[0].flag, None);
+    let found = page.entries[1].flag.clone().unwrap();
+    assert_eq!(
+        (found.reason.as_str(), found.superseded_by.as_ref()),
+        ("Another job ran.", Some(&page.entries[0].id))
+    );
+    let badge = fs::read_to_string(out.join(format!("embed/{}/code-0.svg", page.entries[1].id))).unwrap();
+    assert!(badge.contains("superseded"), "{badge}");
+    put(&results, "flags.toml", "[[flag]]\npath = \"e/a.json\"\n");
+    let error = publish(&results, &out).unwrap_err().to_string();
+    assert!(error.contains("flags.toml"), "{error}");
+}
+
+#[test]
 fn pages_hold_a_thousand_rows_at_most_and_no_submission_is_cut() {
     let dir = tempfile::tempdir().unwrap();
     let (results, out) = (dir.path().join("results"), dir.path().join("out"));

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::Publication;
+use super::{Publication, embed};
+use crate::board::flags::FlagsError;
 use crate::output::{OutputError, write_whole};
 
 /// Why nothing was published.
@@ -21,6 +22,9 @@ pub enum PublishError {
     /// The output lies among the shards.
     #[error("{} holds the shards and cannot hold what is published of them: name another folder with --out", .0.display())]
     Mixture(PathBuf),
+    /// What maintainers say of submissions cannot be read.
+    #[error(transparent)]
+    Flags(#[from] FlagsError),
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -54,25 +58,42 @@ pub(super) fn write(publication: &Publication, out: &Path) -> Result<(), Publish
 /// Removes hashed files of earlier publications, and nothing else that may lie there.
 fn remove_stale(publication: &Publication, out: &Path) -> Result<(), PublishError> {
     let kept: BTreeSet<PathBuf> = publication.files.iter().map(|(name, _)| out.join(name)).collect();
+    let stale = |path: &Path, prefix: &str, end: &str| is_hashed(path, prefix, end) && !kept.contains(path);
     for (folder, prefix) in [(out.to_owned(), "index-"), (out.join("shards"), "")] {
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            Err(cause) => return Err(PublishError::Stale { path: folder, cause }),
-        };
-        for entry in entries {
-            let path = entry.map_err(|cause| PublishError::Stale { path: folder.clone(), cause })?.path();
-            if is_hashed(&path, prefix) && !kept.contains(&path) {
+        for path in entries(&folder)? {
+            if stale(&path, prefix, ".json") {
                 fs::remove_file(&path).map_err(|cause| PublishError::Stale { path, cause })?;
             }
         }
     }
+    for folder in entries(&out.join(embed::FOLDER))? {
+        if !is_hashed(&folder, "", "") || !folder.is_dir() {
+            continue;
+        }
+        for path in entries(&folder)? {
+            if path.extension().is_some_and(|of| of == "svg") && !kept.contains(&path) {
+                fs::remove_file(&path).map_err(|cause| PublishError::Stale { path, cause })?;
+            }
+        }
+        // One that still holds something stays.
+        let _ = fs::remove_dir(&folder);
+    }
     Ok(())
 }
 
-/// `<prefix><16 hex digits>.json`.
-fn is_hashed(path: &Path, prefix: &str) -> bool {
+/// What lies in a folder; nothing where there is none.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, PublishError> {
+    let unreadable = |cause| PublishError::Stale { path: folder.to_owned(), cause };
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(unreadable)).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) => Err(unreadable(cause)),
+    }
+}
+
+/// `<prefix><16 hex digits><end>`.
+fn is_hashed(path: &Path, prefix: &str, end: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    let hash = name.and_then(|name| name.strip_prefix(prefix)?.strip_suffix(".json"));
+    let hash = name.and_then(|name| name.strip_prefix(prefix)?.strip_suffix(end));
     hash.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
 }

@@ -102,7 +102,7 @@ pub fn cut(text: &str, size: TextSize, room: f64) -> String {
 }
 
 /// `text` for an attribute or the content of an element.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
