@@ -12,7 +12,6 @@ import { explorer } from './harness.mjs';
 
 const { open } = explorer();
 const real = published(REAL);
-const fixtures = published();
 
 const FILES = Object.fromEntries(
   fs.readdirSync(REAL).map((name) => {
@@ -183,6 +182,16 @@ test('swapping, dropping and going back', async (t) => {
   assert.ok(page.url().endsWith(`pick=${real.labelled(ONE)}`));
 });
 
+test('what was not asked the same is refused with its reasons, and compared unpaired when a reader says so', async (t) => {
+  const { page } = await compared(t, address([NONE, ONE]));
+  assert.match(await page.locator('.said').innerText(), /Not comparable: the series differs; the prompts differ/);
+  assert.equal(await page.locator('[data-ratio]').count(), 0);
+  await page.getByLabel('compare what was not asked the same').check();
+  await page.locator('.headline[data-ratio]').waitFor();
+  assert.ok(page.url().endsWith('&mismatch=1'));
+  assert.match(await page.locator('.method-lines').innerText(), /Unpaired/);
+});
+
 test('run by run on demand, at an address of its own', async (t) => {
   const { page } = await compared(t, address([ONE, TWO]));
   assert.equal(await page.locator('.pairs').count(), 0);
@@ -272,11 +281,16 @@ test('submissions are picked by keyboard, up to eight, and carried along', async
   assert.ok(await box(ONE).isDisabled());
 });
 
+/** Shards that `dyno publish` might refuse, and the page has to bear all the same. */
+function unpublished(...names) {
+  const read = (name) => fs.readFileSync(new URL(`fixtures/${name}.json`, import.meta.url));
+  return real.answers(Object.fromEntries(names.map((name) => [`/data/shards/${name}.json`, read(name)])));
+}
+
 test('markup in every name of what is compared is text', async (t) => {
-  const id = fixtures.id('engine <img');
   const { page } = await open(t, {
-    hash: `#/compare?a=${id}&b=${fixtures.id('llama.cpp')}&pairs=%3Cimg%3E`,
-    answers: fixtures.answers(),
+    hash: '#/compare?a=hostile&b=raw&pairs=%3Cimg%3E',
+    answers: unpublished('hostile', 'raw'),
   });
   await page.locator('.compared').waitFor();
   for (const summary of await page.locator('details > summary').all()) {
@@ -292,8 +306,8 @@ test('markup in every name of what is compared is text', async (t) => {
 
 test('figures beyond belief do not stop the page', async (t) => {
   const { page } = await open(t, {
-    hash: `#/compare?a=${fixtures.id('Absurd')}&b=${fixtures.id('vLLM')}&c=${fixtures.id('llama.cpp')}`,
-    answers: fixtures.answers(),
+    hash: '#/compare?a=absurd&b=transcribed&c=raw',
+    answers: unpublished('absurd', 'transcribed', 'raw'),
   });
   await page.locator('.compared').waitFor();
   assert.doesNotMatch(await page.locator('main').innerText(), /NaN|inf\b/);

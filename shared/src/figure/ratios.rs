@@ -32,11 +32,12 @@ pub fn found(against: &Against) -> String {
     }
 }
 
-/// `16 runs`, `3 + 4 boots`, `stated`: what is repeated, and how often.
+/// `16 runs`, `3 + 4 boots`, `stated`: what is repeated, and how often; empty where nothing is compared.
 pub fn replicates(ratio: &Ratio) -> String {
     let [a, b] = ratio.n;
     match ratio.way {
         Way::Stated => "stated".to_owned(),
+        Way::Refused => String::new(),
         Way::Paired if a == b && ratio.unit != Unit::Boot => ratio.unit.count(a),
         _ => [&a.to_string(), " + ", &ratio.unit.count(b)].concat(),
     }

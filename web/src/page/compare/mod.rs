@@ -121,8 +121,8 @@ fn terms(asked: &Asked, of: &Comparison) -> Html {
         asked.terms.margin_ratio = margins.get(chosen).copied().unwrap_or(asked.terms.margin_ratio);
         browser::push(&asked.to_hash());
     });
-    let ratios = of.cases.iter().flat_map(|case| &case.against).filter(|against| !against.reasons.is_empty());
-    let could = ratios.flat_map(|against| &against.ratios).any(|ratio| ratio.way == Way::Paired);
+    let mut all = of.cases.iter().flat_map(|case| &case.against).flat_map(|against| &against.ratios);
+    let could = all.any(|ratio| ratio.way == Way::Refused);
     let mismatch = (asked.terms.allow_mismatch || could).then(|| {
         let mut other = asked.clone();
         other.terms.allow_mismatch = !asked.terms.allow_mismatch;
