@@ -140,8 +140,10 @@ fn judge(comparison: &Comparison, what: FailOn) -> Exit {
         }
     }
     if comparison.headline_tests == 0 {
-        say(&format!("nothing was tested: a test needs {FEWEST_PAIRS} runs that passed on both sides"));
+        say(format!("nothing was tested: a test needs {FEWEST_PAIRS} runs that passed on both sides"));
     }
-    found.iter().for_each(|line| say(line));
+    for line in &found {
+        say(line);
+    }
     if found.is_empty() { Exit::Done } else { Exit::ChecksFailed }
 }

@@ -5,7 +5,7 @@
 
 use dyno_shared::record::{Gaps, RequestRecord, TokenCountSource};
 use dyno_shared::submission::{Case, Evidence, Origin, Provenance, Run, SCHEMA, Submission};
-use dyno_shared::system::{Configuration, System};
+use dyno_shared::system::{Configuration, Engine, Hardware, Model, System};
 use dyno_shared::units::{Seconds, Tokens};
 use dyno_shared::workload::{Regime, Sampling};
 
@@ -31,11 +31,13 @@ pub struct Asked {
 /// A submission of these cases with that many runs each. `prompt_spread` is the standard deviation over mean of a factor
 /// on the speed of each prompt, the same on every engine: what pairing takes out.
 pub fn submission(truth: &Truth, label: &str, cases: &[Asked], runs: u32, prompt_spread: f64) -> Submission {
-    let mut system = System::default();
-    system.engine.name = "simulated".to_owned();
-    system.engine.simulated = true;
-    system.model.name = "simulated".to_owned();
-    system.hardware.name = "none".to_owned();
+    let simulated = || "simulated".to_owned();
+    let system = System {
+        engine: Engine { name: simulated(), simulated: true, ..Engine::default() },
+        model: Model { name: simulated(), ..Model::default() },
+        hardware: Hardware { name: "none".to_owned(), ..Hardware::default() },
+        ..System::default()
+    };
     let mut number = 0;
     let cases = cases
         .iter()

@@ -1,7 +1,8 @@
 //! A comparison for programs. Unknown is `null`.
 
 use dyno_shared::comparison::{
-    Against, CaseComparison, Comparison, Found, Pair, Ratio, Role, Unit, Way, letter, method, sentence,
+    Against, CaseComparison, Comparison, Found, Pair, Ratio, Role, Unit, Verdict, Way, letter, method,
+    sentence,
 };
 use dyno_shared::summary::Estimate;
 use serde_json::{Value, json};
@@ -97,7 +98,7 @@ fn ratio(of: &Ratio) -> Value {
         "equivalence_p": of.equivalence_p,
         "detects_log_ratio": of.detects,
         "between_boots_log_sd": { "first": of.between_boots[0], "this": of.between_boots[1] },
-        "verdict": of.verdict.as_ref().map(|verdict| verdict.word()),
+        "verdict": of.verdict.as_ref().map(Verdict::word),
         "pairs": of.pairs.iter().map(pair).collect::<Vec<_>>(),
     })
 }
