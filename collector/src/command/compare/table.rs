@@ -269,8 +269,9 @@ fn absent(out: &mut String, of: &Comparison) {
     }
     if !said.is_empty() {
         out.push_str("\nRemarks\n");
-        said.iter()
-            .for_each(|(what, cases)| out.push_str(&wrapped(&format!("{what} ({})", cases.join(", ")))));
+        for (what, cases) in &said {
+            out.push_str(&wrapped(&format!("{what} ({})", cases.join(", "))));
+        }
     }
 }
 
