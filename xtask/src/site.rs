@@ -29,6 +29,7 @@ pub fn run(shop: &Workshop, options: &SiteOptions) -> Result<()> {
     build(shop, &out)?;
     let dyno = build_dyno(shop, Profile::Release)?;
     publish(shop, &dyno, &shop.root.join("results"), &out)?;
+    publish_schema(shop, &out)?;
     println!("{}", out.display());
     Ok(())
 }
@@ -69,6 +70,16 @@ pub fn publish(shop: &Workshop, dyno: &Path, shards: &Path, site: &Path) -> Resu
     let data = site.join(DATA);
     eprintln!("site: publishing {} to {}", shards.display(), data.display());
     process::run(shop.command(dyno).arg("publish").arg(shards).arg("--out").arg(&data))
+}
+
+/// Puts the JSON Schema of the shards where docs/SHARD.md says.
+fn publish_schema(shop: &Workshop, site: &Path) -> Result<()> {
+    let name = Path::new("schema/dyno-1.schema.json");
+    let to = site.join(name);
+    fs::create_dir_all(to.parent().unwrap_or(site))
+        .with_context(|| format!("cannot create {}", to.display()))?;
+    fs::copy(shop.root.join(name), &to).with_context(|| format!("cannot write {}", to.display()))?;
+    Ok(())
 }
 
 /// Builds the collector and says where it is.

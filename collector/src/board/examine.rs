@@ -192,7 +192,7 @@ mod tests {
         let found = examine(&GOOD.replace("\"value\": 40", "\"value\": \"40 tok/s\""));
         let said = said(&found.errors);
         assert!(
-            said[0].starts_with("line 8, column 61: ") && said[0].contains("cases[0].stated[0].value"),
+            said[0].starts_with("line 8, column 63: ") && said[0].contains("cases[0].stated[0].value"),
             "{said:?}"
         );
         assert!(!found.is_good());

@@ -25,12 +25,15 @@ const LONGEST: f64 = 420.0;
 /// something to draw.
 pub(super) fn files(shard: &Shard, flag: Option<&Flag>) -> Vec<(String, Vec<u8>)> {
     let (mut files, mut taken) = (Vec::new(), BTreeSet::new());
+    // A figure is of one case, and a shard may have hundreds.
+    let mut alone = Submission { cases: Vec::new(), ..shard.submission.clone() };
     for case in &shard.submission.cases {
         let name = free(&slug(&case.id), &mut taken);
         let path = |end: &str| format!("{FOLDER}/{}/{name}{end}.svg", shard.id);
         files.push((path(""), badge(&shard.submission, case, flag).into_bytes()));
         let figure = if case.runs.is_empty() { "intervals" } else { "runs" };
-        if let Ok(svg) = chart::standalone(figure, &shard.submission, Some(&case.id)) {
+        alone.cases = vec![case.clone()];
+        if let Ok(svg) = chart::standalone(figure, &alone, Some(&case.id)) {
             files.push((path("-chart"), svg.into_bytes()));
         }
     }
