@@ -71,11 +71,10 @@ fn a_dry_run_says_where_and_writes_nothing_even_without_a_checkout() {
 #[test]
 fn what_is_private_is_removed_and_the_list_of_it_does_not_repeat_it() {
     let (dir, root) = board();
-    let text = good().replacen(
-        "\"label\":",
-        "\"notes\":[\"ask alice@example.org\"],\"machine\":\"http://alice-pc:8000\",\"label\":",
-        1,
-    );
+    let mut shard = dyno_shared::shard::parse(&good()).unwrap();
+    shard.notes = vec!["ask alice@example.org".into()];
+    let text = dyno_shared::shard::write(&shard).unwrap();
+    let text = text.replacen("\"label\":", "\"machine\":\"http://alice-pc:8000\",\"label\":", 1);
     let file = put(dir.path(), "mine.json", &text);
     let ran = submit(&root, &["--into", ".", &file])
         .ends(0)

@@ -2,12 +2,13 @@
 
 use dyno_shared::plain::plain;
 use dyno_shared::plausible::doubts;
+use dyno_shared::privacy::scrub;
 use dyno_shared::shard::{ShardError, parse};
 use dyno_shared::submission::Submission;
 use dyno_shared::validate::{Problem, validate};
 use serde_json::Value;
 
-use super::locate::{Spot, locate, spot};
+use super::locate::{Spot, doubled, locate, spot};
 use super::scrub::scrub_value;
 
 /// Findings of one kind that are shown; a broken generator repeats its mistake in every request.
@@ -90,6 +91,7 @@ pub fn examine(text: &str) -> Examined {
         }
     };
     let mut problems = validate(&shard);
+    problems.extend(doubled_names(text));
     let mut unknown = Vec::new();
     // The file is published byte for byte, so what this version does not read counts too.
     if let (Ok(mut raw), Ok(read)) = (serde_json::from_str::<Value>(text), serde_json::to_value(&shard)) {
@@ -106,6 +108,17 @@ pub fn examine(text: &str) -> Examined {
     }
     unknown.extend(doubts(&shard));
     Examined { shard: Some(shard), errors: located(text, &problems), warnings: located(text, &unknown) }
+}
+
+/// Members that stand twice in one object of a text.
+pub fn doubled_names(text: &str) -> Vec<Problem> {
+    let problem = |path: String| Problem {
+        // The path may hold what nobody looked at yet.
+        path: plain(&scrub(&path)),
+        message: "stands twice".to_owned(),
+        remedy: "Leave one of them out: only the last is read".to_owned(),
+    };
+    doubled(text).into_iter().map(problem).collect()
 }
 
 fn located(text: &str, problems: &[Problem]) -> Vec<Finding> {

@@ -1,5 +1,7 @@
 //! The line of a JSON path.
 
+use std::collections::BTreeSet;
+
 use dyno_shared::json::{Input, Wrong};
 
 /// Line and column, each from 1.
@@ -55,6 +57,39 @@ fn descend(input: &mut Input<'_>, path: &str, at: &mut usize) -> Result<(), Wron
     }
 }
 
+/// Paths of members that stand twice in one object: the file is published with both, and read with one.
+pub(super) fn doubled(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    // What is no JSON has been refused for that.
+    let _ = look_for_doubles(&mut Input::new(text), "", &mut found);
+    found
+}
+
+fn look_for_doubles(input: &mut Input<'_>, path: &str, found: &mut Vec<String>) -> Result<(), Wrong> {
+    match input.peek() {
+        b'{' => {
+            let mut names = BTreeSet::new();
+            input.object(&mut |name, input| {
+                let inside = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                look_for_doubles(input, &inside, found)?;
+                if !names.insert(name.to_owned()) {
+                    found.push(inside);
+                }
+                Ok(())
+            })
+        }
+        b'[' => {
+            let mut index = 0;
+            input.list(&mut |input| {
+                let inside = format!("{path}[{index}]");
+                index += 1;
+                look_for_doubles(input, &inside, found)
+            })
+        }
+        _ => input.skip(),
+    }
+}
+
 /// What is left of a path behind a member, where it leads there. Keys may hold dots themselves.
 fn inside<'p>(path: &'p str, name: &str) -> Option<&'p str> {
     let path = path.strip_prefix('.').unwrap_or(path);
@@ -65,6 +100,12 @@ fn inside<'p>(path: &'p str, name: &str) -> Option<&'p str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_member_that_stands_twice_is_found_anywhere() {
+        assert_eq!(doubled(r#"{"a":[{"b":1},{"b":1,"c":2,"b":3}],"a":0}"#), ["a[1].b", "a"]);
+        assert_eq!(doubled(r#"{"a":{"a":1},"b":[1,1]}"#), [""; 0]);
+    }
 
     #[test]
     fn a_path_leads_to_its_line_and_what_is_missing_to_what_should_hold_it() {

@@ -9,7 +9,7 @@ use dyno_shared::shard::content_id;
 use dyno_shared::submission::Submission;
 
 use crate::board::checkout::{RESULTS, above};
-use crate::board::examine::{LARGEST_SUBMISSION_BYTES, examine, refusals};
+use crate::board::examine::{LARGEST_SUBMISSION_BYTES, doubled_names, examine, refusals};
 use crate::board::place::Place;
 use crate::board::scrub::{Removed, scrub_value};
 use crate::board::similar::{Similar, similar};
@@ -136,15 +136,18 @@ fn submit(
 fn ready(text: &str, source: &str) -> anyhow::Result<Ready> {
     let mut text = text.trim_start_matches('\u{feff}').to_owned();
     let mut removed = Vec::new();
+    let mut problems: Vec<String> = doubled_names(&text).iter().map(ToString::to_string).collect();
     // What is no JSON is refused below, with its place.
     if let Ok(mut raw) = serde_json::from_str(&text) {
         removed = scrub_value(&mut raw);
-        if !removed.is_empty() {
+        if !removed.is_empty() && problems.is_empty() {
             text = serde_json::to_string(&raw)? + "\n";
         }
     }
     let examined = examine(&text);
-    let mut problems: Vec<String> = examined.errors.iter().map(ToString::to_string).collect();
+    if problems.is_empty() {
+        problems.extend(examined.errors.iter().map(ToString::to_string));
+    }
     problems.extend(examined.shard.iter().flat_map(refusals));
     if text.len() > LARGEST_SUBMISSION_BYTES {
         problems.push(format!(
