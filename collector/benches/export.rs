@@ -87,9 +87,11 @@ fn make(shape: &Shape, folder: &Path) -> anyhow::Result<u64> {
         shard.system.engine.name = format!("engine {}", seed % 5);
         shard.provenance.started_at = Some(format!("2026-{:02}-01T00:00:00Z", 1 + seed / 5 % 4));
         if !shape.gaps {
-            let requests =
-                shard.cases.iter_mut().flat_map(|case| &mut case.runs).flat_map(|run| &mut run.requests);
-            requests.for_each(|request| request.gaps = None);
+            for run in shard.cases.iter_mut().flat_map(|case| &mut case.runs) {
+                for request in &mut run.requests {
+                    request.gaps = None;
+                }
+            }
         }
         let text = write(&shard)?;
         bytes += text.len() as u64;

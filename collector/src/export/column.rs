@@ -32,7 +32,7 @@ impl Kind {
 /// A column as documented: without the way to its cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heading {
-    /// Its name: snake_case, with the unit as a suffix.
+    /// Its name: `snake_case`, with the unit as a suffix.
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
