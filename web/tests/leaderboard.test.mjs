@@ -201,7 +201,7 @@ test('a range without a point is written as one, and has no mark', async (t) => 
 test('a long label is cut, and whole on hover and focus', async (t) => {
   const { page } = await board(t);
   const name = row(page, '千问引擎').locator('.name');
-  const whole = 'a label that goes on and on, '.repeat(8).trim();
+  const whole = 'a label that goes on and on, '.repeat(7).slice(0, 200);
   assert.ok((await name.locator('a').getAttribute('title')).includes(whole));
   const height = () => name.evaluate((cell) => cell.getBoundingClientRect().height);
   const cut = await height();
