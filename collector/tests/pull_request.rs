@@ -167,7 +167,7 @@ fn every_bad_pull_request_is_refused_with_its_reason() {
             board.put("head", &PLACE.replace(".json", "-2.json"), &format!("{}\n", good()));
         }),
         ("larger than 5 MB", |board| {
-            board.put("head", PLACE, &format!("{}{}", good(), " ".repeat(5_000_000)))
+            board.put("head", PLACE, &format!("{}{}", good(), " ".repeat(5_000_000)));
         }),
         ("is changed. A shard stays", |board| {
             let text = fs::read_to_string(board.path("head", SOURCE)).unwrap();

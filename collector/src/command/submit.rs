@@ -34,6 +34,9 @@ pub struct SubmitArgs {
     pub dry_run: bool,
 }
 
+/// Shards of one system, label and day, at most.
+const MOST_OF_A_NAME: u32 = 1_000;
+
 /// A shard that can be added.
 struct Ready {
     text: String,
@@ -117,9 +120,12 @@ fn submit(
         ));
     }
     let place = Place::of(&ready.shard);
-    let free =
-        (1..).map(|number| place.path(number)).find(|of| !taken.contains(of) && !results.join(of).exists());
-    let free = free.context("has no free place")?;
+    let free = (1..=MOST_OF_A_NAME)
+        .map(|number| place.path(number))
+        .find(|of| !taken.contains(of) && !results.join(of).exists());
+    let free = free.with_context(|| {
+        format!("{MOST_OF_A_NAME} shards of that name are there: give it a label of its own")
+    })?;
     if !args.dry_run {
         write_whole(&named(checkout, &free), ready.text.as_bytes(), false)?;
     }

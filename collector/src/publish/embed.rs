@@ -51,16 +51,17 @@ fn free(name: &str, taken: &mut BTreeSet<String>) -> String {
     free
 }
 
-/// What was measured on the left, the figure by which the case is judged on the right; what qualifies it is in words.
+/// What was measured on the left, the case and the figure by which it is judged on the right; what qualifies it is in words.
 fn badge(shard: &Submission, case: &Case, flag: Option<&Flag>) -> String {
     let system = &shard.system;
     let model = match &system.model.quantisation {
         Some(quantisation) => format!("{} {quantisation}", system.model.name),
         None => system.model.name.clone(),
     };
-    let parts = [system.engine.name.as_str(), &model, &system.hardware.name, &case.id];
+    let parts = [system.engine.name.as_str(), &model, &system.hardware.name];
     let what = parts.into_iter().filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join(" · ");
-    let mut figure = figure(shard, case);
+    let mut figure =
+        format!("{}: {}", cut(&clean(&case.id), TextSize::Small, LONGEST / 2.0), figure(shard, case));
     if let Some(flag) = flag {
         figure = format!("{}: {figure}", if flag.superseded_by.is_some() { "superseded" } else { "flagged" });
     }
@@ -90,13 +91,14 @@ fn figure(shard: &Submission, case: &Case) -> String {
 }
 
 fn drawn(what: &str, figure: &str, ground: &str) -> String {
+    let whole = escape(&format!("{what} · {figure}"));
     let what = cut(what, TextSize::Small, LONGEST);
     let [left, right] = [&what, figure].map(|words| measure(words, TextSize::Small).ceil() + 2.0 * MARGIN);
     let (width, middle) = (left + right, HEIGHT / 2.0);
     let [what, figure] = [&what, figure].map(escape);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{HEIGHT}\" role=\"img\" aria-label=\"{what}: {figure}\">\n\
-         <title>{what}: {figure}</title>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{HEIGHT}\" role=\"img\" aria-label=\"{whole}\">\n\
+         <title>{whole}</title>\n\
          <clipPath id=\"r\"><rect width=\"{width}\" height=\"{HEIGHT}\" rx=\"3\"/></clipPath>\n\
          <g clip-path=\"url(#r)\"><rect width=\"{left}\" height=\"{HEIGHT}\" fill=\"#24292f\"/>\
          <rect x=\"{left}\" width=\"{right}\" height=\"{HEIGHT}\" fill=\"{ground}\"/></g>\n\
@@ -135,8 +137,8 @@ mod tests {
             [format!("{at}/co-de.svg"), format!("{at}/co-de-chart.svg"), format!("{at}/co-de-2.svg")]
         );
         let badge = String::from_utf8(files[0].1.clone()).unwrap();
-        assert!(badge.contains("&lt;e&gt; · m Q4 · h &amp; co · co de"), "{badge}");
-        assert!(badge.contains("decode rate 40") && badge.contains("tok/s stated"), "{badge}");
+        assert!(badge.contains(">&lt;e&gt; · m Q4 · h &amp; co<"), "{badge}");
+        assert!(badge.contains(">co de: decode rate 40") && badge.contains("tok/s stated"), "{badge}");
         assert!(String::from_utf8(files[2].1.clone()).unwrap().contains("no figure"));
     }
 
@@ -144,6 +146,6 @@ mod tests {
     fn a_flag_is_on_the_badge() {
         let flag = Flag { reason: "r".into(), link: "https://example.org".into(), superseded_by: None };
         let files = files(&shard(), Some(&flag));
-        assert!(String::from_utf8(files[0].1.clone()).unwrap().contains(">flagged: decode rate"));
+        assert!(String::from_utf8(files[0].1.clone()).unwrap().contains(">flagged: co de: decode rate"));
     }
 }

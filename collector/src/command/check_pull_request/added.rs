@@ -51,7 +51,7 @@ pub(super) fn changes(base: &Path, head: &Path) -> anyhow::Result<Vec<Change>> {
     let other = |text: String, refused| Change::Other(Other { text: plain(&text), refused });
     let mut shards = 0;
     for (path, kind) in &after {
-        let is_shard = path.ends_with(".json");
+        let is_shard = Path::new(path).extension().is_some_and(|extension| extension == "json");
         match (before.get(path), kind) {
             (_, Kind::Other) => {
                 changes.push(other(format!("{path} is no plain file. Send the shard itself, and no link to it"), true));

@@ -27,7 +27,9 @@ pub(super) fn text(additions: &[Addition], others: &[Other], good: bool) -> Stri
     });
     if !additions.is_empty() {
         out.push_str("\n| | shard | evidence | cases | runs | warnings |\n|---|---|---|---:|---:|---:|\n");
-        additions.iter().for_each(|addition| row(&mut out, addition));
+        for addition in additions {
+            row(&mut out, addition);
+        }
     }
     if !others.is_empty() {
         out.push('\n');
