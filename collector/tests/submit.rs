@@ -144,3 +144,16 @@ fn the_example_of_the_docs_is_ten_lines_and_is_taken_without_a_word_of_doubt() {
     let report = Ran::of(&dyno().args(["report", &file]).output().unwrap()).ends(0);
     assert!(report.stdout.contains("summary only"), "{}", report.stdout);
 }
+
+#[test]
+fn what_is_hard_to_believe_is_said_with_its_line_and_holds_nothing_up() {
+    let (dir, root) = board();
+    let mut shard = dyno_shared::shard::parse(&good()).unwrap();
+    shard.cases[0].runs[1].requests = shard.cases[0].runs[0].requests.clone();
+    let text = serde_json::to_string_pretty(&shard).unwrap();
+    let file = put(dir.path(), "copied.json", &text);
+    let line = 1 + text.lines().position(|line| line.contains("\"number\": 2,")).unwrap() - 1;
+    let said = format!("warning: line {line}, column 9: cases[0].runs[1]: has the same times as run 1");
+    Ran::of(&dyno().args(["validate", &file]).output().unwrap()).ends(0).says(&["copied.json", &said]);
+    submit(&root, &[&file]).ends(0).says(&[&said]);
+}
