@@ -209,6 +209,7 @@ fn a_summary_against_runs_has_the_ratio_of_what_is_stated_and_no_interval() {
     assert!(comparison.cases[0].against[0].reasons[0].contains("only what is stated"));
     assert!(comparison.cases[0].against[0].remarks[0].contains("all tokens over the span"));
     assert!(!comparison.is_refused() && comparison.headline_tests == 0);
+    assert_eq!(sentence(&comparison, 1), "B is comparable by what is stated alone on code and prose.");
 }
 
 /// A start of the server that is off by a few percent in every run.

@@ -35,11 +35,8 @@ pub fn sentence(comparison: &Comparison, side: usize) -> String {
     };
     let mut clauses = winners(&ratios(Role::Headline));
     for (what, is) in states(comparison.terms.margin_ratio) {
-        let cases: Vec<&str> = ratios(Role::Headline)
-            .iter()
-            .filter(|(_, ratio)| ratio.verdict.as_ref().is_some_and(is))
-            .map(|(case, _)| *case)
-            .collect();
+        let cases: Vec<&str> =
+            ratios(Role::Headline).iter().filter(|(_, ratio)| is(ratio)).map(|(case, _)| *case).collect();
         if !cases.is_empty() {
             clauses.push([what.as_str(), " on ", &named(&cases)].concat());
         }
@@ -54,16 +51,19 @@ pub fn sentence(comparison: &Comparison, side: usize) -> String {
     [&name, " ", &listed(&clauses), "."].concat()
 }
 
-/// Whether a verdict is of a kind.
-type Kind = fn(&Verdict) -> bool;
+/// Whether a ratio is of a kind.
+type Kind = fn(&Ratio) -> bool;
 
 /// What is not a winner, and how to say it.
-fn states(margin_ratio: f64) -> [(String, Kind); 4] {
+fn states(margin_ratio: f64) -> [(String, Kind); 5] {
     [
-        (["is equivalent within ", &margin(margin_ratio)].concat(), |of| *of == Verdict::Equivalent),
-        ("is not separated".to_owned(), |of| *of == Verdict::NotSeparated),
-        ("has too few runs".to_owned(), |of| matches!(of, Verdict::TooFew { .. })),
-        ("is not comparable".to_owned(), |of| matches!(of, Verdict::NotComparable(_))),
+        (["is equivalent within ", &margin(margin_ratio)].concat(), |of| {
+            of.verdict == Some(Verdict::Equivalent)
+        }),
+        ("is not separated".to_owned(), |of| of.verdict == Some(Verdict::NotSeparated)),
+        ("has too few runs".to_owned(), |of| matches!(of.verdict, Some(Verdict::TooFew { .. }))),
+        ("is comparable by what is stated alone".to_owned(), |of| of.way == Way::Stated),
+        ("is not comparable".to_owned(), |of| of.way == Way::Refused),
     ]
 }
 
