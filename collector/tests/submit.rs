@@ -152,8 +152,11 @@ fn what_is_hard_to_believe_is_said_with_its_line_and_holds_nothing_up() {
     shard.cases[0].runs[1].requests = shard.cases[0].runs[0].requests.clone();
     let text = serde_json::to_string_pretty(&shard).unwrap();
     let file = put(dir.path(), "copied.json", &text);
-    let line = 1 + text.lines().position(|line| line.contains("\"number\": 2,")).unwrap() - 1;
-    let said = format!("warning: line {line}, column 9: cases[0].runs[1]: has the same times as run 1");
+    let lines = || text.lines().enumerate();
+    let (runs, _) = lines().find(|(_, line)| *line == "      \"runs\": [").unwrap();
+    let (second, _) = lines().skip(runs).filter(|(_, line)| *line == "        {").nth(1).unwrap();
+    let said =
+        format!("warning: line {}, column 9: cases[0].runs[1]: has the same times as run 1", second + 1);
     Ran::of(&dyno().args(["validate", &file]).output().unwrap()).ends(0).says(&["copied.json", &said]);
     submit(&root, &[&file]).ends(0).says(&[&said]);
 }
