@@ -233,7 +233,7 @@ fn a_hostile_engine_name_stays_below_the_folder() {
     let dir = tempfile::tempdir().unwrap();
     let good = fs::read_to_string(results(ONE)).unwrap();
     let mut shard: serde_json::Value = serde_json::from_str(&good).unwrap();
-    for (at, name) in ["../../outside", "a=b/c", &"x".repeat(200)].into_iter().enumerate() {
+    for (at, name) in ["../../outside", "a=b/c", &"x".repeat(300)].into_iter().enumerate() {
         shard["system"]["engine"]["name"] = name.into();
         let path = dir.path().join(format!("{at}.json"));
         fs::write(&path, shard.to_string()).unwrap();

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dyno_shared::shard::{content_id, read};
+use dyno_shared::shard::{content_id, parse};
+use dyno_shared::submission::{SCHEMA_MAJOR, Submission};
 
 use super::place::Source;
 use crate::input::{self, InputError};
@@ -55,12 +56,42 @@ fn list_folder(folder: &Path, paths: &mut Vec<PathBuf>, bad: &mut Vec<Bad>) {
     }
 }
 
-/// Reads a shard that may be published.
+/// Reads a shard's form without judging what it says: `dyno validate` is for what may be published.
 ///
 /// # Errors
 /// In words, if it is none.
 pub fn load(path: &Path) -> Result<Source, String> {
     let text = input::text(path).map_err(|e| e.to_string())?;
-    let submission = read(&text).map_err(|e| e.to_string())?;
+    let submission = match quickly(&text) {
+        Some(submission) => submission,
+        None => parse(&text).map_err(|e| e.to_string())?,
+    };
     Ok(Source::new(content_id(&text), submission))
+}
+
+/// The same as [`parse`] for a good shard, several times as fast: that reader is made to be small on the page and to say
+/// what is wrong with a bad one, and goes over the text three times.
+fn quickly(text: &str) -> Option<Submission> {
+    let submission: Submission = serde_json::from_str(text).ok()?;
+    let version = submission.schema.strip_prefix("dyno/")?;
+    let major: u32 = version.split('.').next()?.parse().ok()?;
+    (major == SCHEMA_MAJOR).then_some(submission)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quick_way_gives_what_the_careful_one_gives_and_leaves_the_rest_to_it() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
+        let paths = list(&[root], &mut Vec::new());
+        assert!(paths.len() > 20);
+        for path in paths {
+            let text = fs::read_to_string(path).unwrap();
+            assert_eq!(quickly(&text), Some(parse(&text).unwrap()));
+            assert_eq!(quickly(&text.replace("dyno/1.", "dyno/2.")), None);
+            assert_eq!(quickly(text.trim_end().trim_end_matches('}')), None);
+        }
+    }
 }
