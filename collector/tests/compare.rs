@@ -114,6 +114,14 @@ fn fail_on_slower_ends_with_1_only_where_something_is() {
 }
 
 #[test]
+fn what_was_not_tested_does_not_pass() {
+    let files = ["tp-4", "tp-2"].map(|tp| result(&format!("not-stated/undated/not-stated--glm53--{tp}.json")));
+    call(&["compare", "--fail-on", "slower", &files[0], &files[1]]).ends(2).says(&["B was not tested"]);
+    let (one, two, none) = (real("threads-1"), real("threads-2"), real("spec-type-none"));
+    call(&["compare", "--fail-on", "slower", &one, &two, &none]).ends(2).says(&["C was not tested"]);
+}
+
+#[test]
 fn what_does_not_compare_is_refused_with_the_reason_and_the_remedy() {
     let (one, none) = (real("threads-1"), real("spec-type-none"));
     let ran = call(&["compare", &one, &none]).ends(2).says(&[

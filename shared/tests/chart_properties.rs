@@ -170,7 +170,7 @@ proptest! {
             .map(|(value, failed, outlier, note)| Run { value, failed, outlier, note })
             .collect();
         let count = runs.len();
-        let strip = RunStrip { axis: runs_along(&title, scale), kind, colour: count, runs, median, interval, drift };
+        let strip = RunStrip { axis: runs_along(&title, scale), kind, colour: count, runs, figure: median, interval, drift };
         let drawing = run_strip(&strip, width);
         assert_sound(&drawing);
         prop_assert_eq!(drawing.marks.len(), count);
@@ -211,7 +211,7 @@ fn a_chart_of_ten_thousand_rows_and_runs_is_bounded() {
         kind: MarkKind::Engine,
         colour: 1,
         runs: (0..10_000).map(run).collect(),
-        median: None,
+        figure: None,
         interval: None,
         drift: None,
     };

@@ -65,7 +65,7 @@ fn strip() -> RunStrip {
         kind: MarkKind::ClientSolid,
         colour: 0,
         runs,
-        median: Some(40.2),
+        figure: Some(40.2),
         interval: Some((39.6, 40.9)),
         drift: Some((39.0, 41.5)),
     }

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
-use dyno_shared::comparison::{Comparison, FEWEST_PAIRS, Role, Side, Terms, Verdict, compare, letter, pool};
+use dyno_shared::comparison::{
+    Comparison, FEWEST_PAIRS, Role, Side, Terms, Unit, Verdict, compare, letter, pool,
+};
 use dyno_shared::plain::plain;
 use dyno_shared::submission::Submission;
 
@@ -77,14 +79,14 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     if args.json {
         super::print_json(&json::comparison(&comparison))?;
     } else if args.markdown {
-        super::print(&markdown::text(&comparison))?;
+        super::print(&markdown::text(&comparison, &sides))?;
     } else {
         super::print(&table::text(&comparison, &sides))?;
     }
     if comparison.is_refused() {
         return Err(Failure::usage(refusal(&comparison)));
     }
-    Ok(args.fail_on.map_or(Exit::Done, |what| judge(&comparison, what)))
+    args.fail_on.map_or(Ok(Exit::Done), |what| judge(&comparison, what))
 }
 
 fn load(files: &[PathBuf]) -> anyhow::Result<Vec<Submission>> {
@@ -110,6 +112,9 @@ fn refusal(comparison: &Comparison) -> anyhow::Error {
             "the files have no case in common: run the same suite on both, or look at the names of the cases above"
         );
     }
+    if reasons.iter().all(|reason| reason.starts_with("both sides hold the same runs")) {
+        return anyhow!("not comparable: {}", plain(&reasons.join("; ")));
+    }
     let remedy = if reasons.contains(&"the series differs") {
         "Runs pair within one series: measure both with the same --series NAME. --allow-mismatch compares them unpaired, \
          and says so"
@@ -119,8 +124,9 @@ fn refusal(comparison: &Comparison) -> anyhow::Error {
     anyhow!("not comparable: {}. {remedy}", plain(&reasons.join("; ")))
 }
 
-/// Whether the comparison is what `--fail-on` looks for; says what was found.
-fn judge(comparison: &Comparison, what: FailOn) -> Exit {
+/// Whether the comparison is what `--fail-on` looks for; says what was found. A side of which nothing could be tested
+/// does not pass.
+fn judge(comparison: &Comparison, what: FailOn) -> Result<Exit, Failure> {
     let mut found = Vec::new();
     for case in &comparison.cases {
         for against in &case.against {
@@ -139,11 +145,24 @@ fn judge(comparison: &Comparison, what: FailOn) -> Exit {
             }
         }
     }
-    if comparison.headline_tests == 0 {
-        say(format!("nothing was tested: a test needs {FEWEST_PAIRS} runs that passed on both sides"));
-    }
     for line in &found {
         say(line);
     }
-    if found.is_empty() { Exit::Done } else { Exit::ChecksFailed }
+    if !found.is_empty() {
+        return Ok(Exit::ChecksFailed);
+    }
+    let is_tested = |side: usize| {
+        let all = comparison.cases.iter().flat_map(|case| &case.against).filter(|of| of.side == side);
+        all.flat_map(|against| &against.ratios).any(|ratio| ratio.holm_p.is_some())
+    };
+    match (1..comparison.sides.len()).find(|&side| !is_tested(side)) {
+        None => Ok(Exit::Done),
+        Some(side) => Err(Failure::usage(anyhow!(
+            "{} was not tested, so --fail-on cannot pass it: a test needs {FEWEST_PAIRS} runs, or {} cycles or {} boots, \
+             that passed on both sides and were asked the same",
+            letter(side),
+            Unit::Cycle.fewest(),
+            Unit::Boot.fewest()
+        ))),
+    }
 }

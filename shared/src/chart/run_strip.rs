@@ -33,8 +33,8 @@ pub struct RunStrip {
     pub colour: usize,
     /// Recorded runs in their order.
     pub runs: Vec<Run>,
-    /// Median of the passing runs.
-    pub median: Option<f64>,
+    /// The case's figure, of which the interval is.
+    pub figure: Option<f64>,
     /// Interval of the case's estimate, low and high.
     pub interval: Option<(f64, f64)>,
     /// Values of the drift line at the first and at the last run, where drift is warned of.
@@ -94,7 +94,7 @@ struct Figure<'a> {
     axis: FittedAxis,
     dots: Vec<Dot<'a>>,
     width: f64,
-    /// What the median and the interval are, in words.
+    /// What the figure and the interval are, in words.
     summary: String,
     /// Left end of the plot, and its upper and lower edge.
     left: f64,
@@ -110,7 +110,7 @@ impl<'a> Figure<'a> {
         let scale = strip.axis.scale;
         let passing = strip.runs.iter().filter(|r| r.failed.is_none()).map(Run::estimate);
         let (low, high) = strip.interval.unzip();
-        let axis = strip.axis.clone().fit(passing.chain([Estimate { value: strip.median, low, high }]));
+        let axis = strip.axis.clone().fit(passing.chain([Estimate { value: strip.figure, low, high }]));
         let mut dots: Vec<Dot<'a>> = drawn_runs(&strip.runs)
             .into_iter()
             .map(|(index, run)| Dot { index, run, checked: run.estimate().check(scale), at: (0.0, 0.0) })
@@ -232,8 +232,8 @@ impl<'a> Figure<'a> {
         {
             pen.rectangle((from, self.y(high)), (to, self.y(low)), ink, 0.14);
         }
-        if let Some(median) = self.strip.median.and_then(drawable) {
-            pen.across(from, to, self.y(median), Ink::Text);
+        if let Some(figure) = self.strip.figure.and_then(drawable) {
+            pen.across(from, to, self.y(figure), Ink::Text);
         }
         if let Some((first, last)) = self.strip.drift
             && let (Some(first), Some(last)) = (drawable(first), drawable(last))
@@ -312,17 +312,17 @@ fn drawn_runs(runs: &[Run]) -> Vec<(usize, &Run)> {
     runs.iter().enumerate().filter(|(_, run)| is_drawn(run)).collect()
 }
 
-/// `median 39.5, interval 38.9–40.1`, and how many runs are drawn where not all are.
+/// `case 39.5, interval 38.9–40.1`, and how many runs are drawn where not all are.
 fn summary(axis: &FittedAxis, strip: &RunStrip, drawn: usize) -> String {
     let drawable = |x: &f64| admit(*x, axis.scale()).is_ok();
-    let median = strip.median.filter(drawable).map(|m| format!("median {}", axis.number(m)));
+    let figure = strip.figure.filter(drawable).map(|m| format!("case {}", axis.number(m)));
     let interval = strip
         .interval
         .filter(|(low, high)| drawable(low) && drawable(high))
         .map(|(low, high)| format!("interval {}–{}", axis.number(low), axis.number(high)));
     let all = strip.runs.len();
     let few = (drawn < all).then(|| format!("{drawn} of {all} runs drawn"));
-    [median, interval, few].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [figure, interval, few].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The sign of a failed run.
@@ -369,7 +369,7 @@ mod tests {
             kind: MarkKind::ClientSolid,
             colour: 0,
             runs,
-            median: Some(40.0),
+            figure: Some(40.0),
             interval: Some((39.0, 41.0)),
             drift: None,
         }

@@ -130,7 +130,8 @@ pub(super) fn ratio(
     b: &CaseOf<'_>,
     plan: Plan,
 ) -> Option<Ratio> {
-    let by_cycle = a.has_cycles() && b.has_cycles();
+    // Unpaired, a cycle is a start of the server like any boot.
+    let by_cycle = plan.way == Way::Unpaired || (a.has_cycles() && b.has_cycles());
     let sides = [a.figures(metric, by_cycle), b.figures(metric, by_cycle)];
     let mut ratio = Ratio {
         metric,
@@ -295,19 +296,17 @@ fn numbers(sides: &[Vec<Figure>; 2]) -> Vec<Key> {
     keys
 }
 
-/// Mean log figure of each boot, over these keys or over all.
+/// Mean log figure of each boot, over these keys or over all. A boot is a submission, or a cycle of one where the keys
+/// have cycles.
 fn boot_means(figures: &[Figure], keys: Option<&[Key]>) -> Vec<f64> {
-    let boots = figures.iter().map(|figure| figure.boot + 1).max().unwrap_or(0);
-    let counts = |figure: &&Figure| keys.is_none_or(|keys| keys.binary_search(&figure.key).is_ok());
-    (0..boots)
-        .filter_map(|boot| {
-            let of: Vec<f64> = figures
-                .iter()
-                .filter(|figure| figure.boot == boot)
-                .filter(counts)
-                .map(|figure| figure.log)
-                .collect();
-            moments::mean(&of)
-        })
-        .collect()
+    let mut starts: Vec<((usize, u32), Vec<f64>)> = Vec::new();
+    for figure in figures.iter().filter(|of| keys.is_none_or(|keys| keys.binary_search(&of.key).is_ok())) {
+        // Over keys that both sides share, a cycle is a pair's and not a boot's.
+        let start = (figure.boot, if keys.is_some() { 0 } else { figure.key.0 });
+        match starts.iter_mut().find(|(known, _)| *known == start) {
+            Some((_, logs)) => logs.push(figure.log),
+            None => starts.push((start, vec![figure.log])),
+        }
+    }
+    starts.iter().filter_map(|(_, logs)| moments::mean(logs)).collect()
 }

@@ -262,6 +262,21 @@ fn a_sweep_is_compared_cycle_by_cycle() {
 }
 
 #[test]
+fn cycles_that_do_not_pair_are_boots_and_not_so_many_runs() {
+    let sweep = |label: &str, series: &str, seed: u64| {
+        let mut shard = shard(label, 1.0, 0.01, seed);
+        shard.provenance.series = Some(series.into());
+        shard.cases[0].runs.iter_mut().for_each(|run| run.cycle = Some((run.number - 1) / 4 + 1));
+        shard
+    };
+    let terms = Terms { allow_mismatch: true, ..Terms::default() };
+    let comparison = compared(&[&sweep("a", "one", 1), &sweep("b", "two", 2)], terms);
+    let of = headline(&comparison, 0, 1);
+    assert_eq!((of.way, of.unit, of.n), (Way::Unpaired, Unit::Boot, [4; 2]));
+    assert_eq!(headline(&comparison, 1, 1).unit, Unit::Run);
+}
+
+#[test]
 fn the_split_tells_easier_answers_from_faster_steps() {
     let speculating = |label: &str, tokens_per_step: f64, steps_factor: f64| {
         let mut shard = shard(label, steps_factor / tokens_per_step, 0.001, 4);
@@ -296,7 +311,7 @@ fn a_busy_machine_is_told_beside_the_ratios() {
         Some(crate::submission::Telemetry { host_cpu_other_share: Some(0.4), ..Default::default() });
     let comparison = compared(&[&a, &b], Terms::default());
     let remarks = &comparison.cases[0].against[0].remarks;
-    assert!(remarks.len() == 1 && remarks[0].starts_with("B, the host was busy"), "{remarks:?}");
+    assert!(remarks.len() == 1 && remarks[0].starts_with("B: the host was busy"), "{remarks:?}");
     assert!(comparison.cases[1].against[0].remarks.is_empty());
     assert!(method(&comparison).iter().any(|line| line.starts_with("Each side is one start")));
 }

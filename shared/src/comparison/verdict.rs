@@ -137,7 +137,7 @@ impl Verdict {
             Self::TooFew { unit: Unit::Run, .. } => [
                 "too few: no winner is named below ",
                 &FEWEST_PAIRS.to_string(),
-                " runs that passed on both sides, because at 5 no exact two-sided p value can be below 0.05.",
+                " runs that passed on each side: of 5 pairs no exact two-sided p value can be below 0.05.",
             ]
             .concat(),
             Self::TooFew { unit: Unit::Boot, .. } => {

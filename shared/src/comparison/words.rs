@@ -179,10 +179,10 @@ pub fn method(comparison: &Comparison) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if any(Unit::Run, Way::Unpaired) {
+    if ratios().any(|of| of.way == Way::Unpaired && of.ratio.is_some()) {
         lines.push(
-            "Unpaired, because what was asked differs: Welch's t interval and test on log rates of all passing runs. \
-             What the prompts differ in is in the ratio."
+            "Unpaired, because what was asked differs: Welch's t interval and test on log figures. What the prompts differ \
+             in is in the ratio."
                 .to_owned(),
         );
     }
@@ -197,6 +197,7 @@ pub fn method(comparison: &Comparison) -> Vec<String> {
                 ". A winner needs p < 0.05 and an interval without 1; equivalence needs p < 0.05 in two one-sided \
                  tests at ",
                 &margin(comparison.terms.margin_ratio),
+                " (they are not corrected, and go with a 90 % interval, narrower than the one shown)",
                 ".",
             ]
             .concat(),
@@ -219,8 +220,19 @@ pub(super) fn remarks(side: usize, of: [&CaseOf<'_>; 2], against: &Against) -> V
         remarks.push([&pairs, ": A has ", &a, ", ", &name, " has ", &b].concat());
     }
     for (at, case) in [0, side].into_iter().zip(of) {
-        for warning in case.boots.iter().flat_map(|boot| noise_warnings(&boot.case.runs)) {
-            remarks.push([&letter(at), ", ", &warning.text].concat());
+        // The first side's stand beside the first comparison alone.
+        if at == 0 && side > 1 {
+            continue;
+        }
+        for boot in &case.boots {
+            let which = if case.boots.len() > 1 {
+                [&letter(at), ", boot ", &(boot.boot + 1).to_string()].concat()
+            } else {
+                letter(at)
+            };
+            for warning in noise_warnings(&boot.case.runs) {
+                remarks.push([&which, ": ", &warning.text].concat());
+            }
         }
     }
     let conventions = of.map(|case| convention(case.case()));

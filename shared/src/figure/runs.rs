@@ -20,7 +20,8 @@ pub fn strip(
     let passing: Vec<f64> = case.runs.iter().filter(|run| run.passed()).filter_map(figure).collect();
     let is_headline = metric.tag == case.regime.headline();
     let drifts = is_headline && summary.warnings.iter().any(|warning| warning.name == "drift");
-    let middle = median(&passing);
+    let told = summary.get(metric.tag).and_then(|estimate| estimate.value);
+    let middle = told.or_else(|| median(&passing));
     let drawn = |run: &Run| {
         let failures = run.failures();
         DrawnRun {
@@ -40,16 +41,16 @@ pub fn strip(
         kind: identity::mark(evidence, metric.tag),
         colour,
         runs: case.runs.iter().map(drawn).collect(),
-        median: middle,
+        figure: middle,
         interval: summary.get(metric.tag).and_then(|e| e.interval.as_ref()).map(|i| (i.low, i.high)),
         drift: drifts.then(|| drift_line(middle?, summary.drift.as_ref()?.change_over_case)).flatten(),
     }
 }
 
-/// The ends of a line through the median that changes by a share over the case.
-fn drift_line(median: f64, change: f64) -> Option<(f64, f64)> {
+/// The ends of a line through the figure that changes by a share over the case.
+fn drift_line(figure: f64, change: f64) -> Option<(f64, f64)> {
     let half = change / 2.0;
-    (half.abs() < 1.0).then_some((median * (1.0 - half), median * (1.0 + half)))
+    (half.abs() < 1.0).then_some((figure * (1.0 - half), figure * (1.0 + half)))
 }
 
 #[cfg(test)]
@@ -75,7 +76,7 @@ mod tests {
             strip(case, &summarize(case), metric::find(tag).unwrap(), Evidence::Raw, 0)
         };
         let rising = of(&case, "client_wall_decode_tok_s");
-        assert!(rising.drift.is_some() && rising.interval.is_some() && rising.median.is_some());
+        assert!(rising.drift.is_some() && rising.interval.is_some() && rising.figure.is_some());
         assert_eq!((rising.runs.len(), rising.kind), (16, MarkKind::ClientSolid));
         assert!(of(&case, "client_wall_ttft_s").drift.is_none());
         case.runs.push(crate::testing::run(17, 501, 25.0));

@@ -108,7 +108,7 @@ pub(super) fn draw(
     let mut marks: Vec<&str> = asked.shards.iter().map(mark).collect();
     marks.sort_unstable();
     marks.dedup();
-    marks.push("without intervals");
+    marks.push("intervals are not drawn");
     let heading = Heading { title, notes: vec![names.shared, marks.join(" · ")] };
     Ok(Drawn { drawing: curves(across, upright, &drawn, asked.width), heading })
 }

@@ -2,22 +2,32 @@
 
 use std::fmt::Write as _;
 
-use dyno_shared::comparison::{Comparison, Found, Role, letter, method, sentence};
+use dyno_shared::comparison::{Comparison, Found, Role, Side, letter, method, sentence};
 use dyno_shared::plain::plain;
 
-use super::table::{interval, meanings, n, name, p, verdict};
+use super::table::{about, interval, is_noise, meanings, n, name, p, verdict};
 
 /// The sentences, the ratios of what is tested, and how they were made. Names from the files are text, never markup.
-pub(super) fn text(of: &Comparison) -> String {
+pub(super) fn text(of: &Comparison, sides: &[Side<'_>]) -> String {
     let mut out = String::new();
     for (at, side) in of.sides.iter().enumerate() {
         let boots = if side.boots > 1 { format!(", {} boots", side.boots) } else { String::new() };
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "- **{}**: {}{boots}", letter(at), escaped(&side.label));
+        let about =
+            sides.get(at).and_then(|side| side.boots.first()).map(|shard| about(shard)).unwrap_or_default();
+        let _ = writeln!(out, "- **{}**: {}{boots}: {}", letter(at), escaped(&side.label), escaped(&about));
     }
     out.push('\n');
     for side in 1..of.sides.len() {
         let _ = writeln!(out, "{}\n", escaped(&sentence(of, side)));
+        if is_noise(of, side) {
+            let name = letter(side);
+            let _ = writeln!(
+                out,
+                "As far as the files tell, {name} ran the same configuration as A: what is shown is the noise between two \
+                 starts.\n"
+            );
+        }
     }
     let differ: Vec<_> = of.facts.iter().filter(|fact| fact.differs()).collect();
     if !differ.is_empty() {
@@ -40,12 +50,32 @@ pub(super) fn text(of: &Comparison) -> String {
         rows(&mut out, of, side);
         out.push('\n');
     }
+    remarks(&mut out, of);
+    let made: Vec<String> = method(of).into_iter().chain(meanings(of)).collect();
+    if made.is_empty() {
+        return out;
+    }
     out.push_str("<details><summary>How this was made</summary>\n\n");
-    for line in method(of).iter().chain(&meanings(of)) {
+    for line in &made {
         let _ = writeln!(out, "- {}", escaped(line));
     }
     out.push_str("\n</details>\n");
     out
+}
+
+fn remarks(out: &mut String, of: &Comparison) {
+    let mut said = Vec::new();
+    for case in &of.cases {
+        for remark in case.against.iter().flat_map(|against| &against.remarks) {
+            let line = format!("- {}: {}", escaped(&case.case), escaped(remark));
+            if !said.contains(&line) {
+                said.push(line);
+            }
+        }
+    }
+    if !said.is_empty() {
+        let _ = writeln!(out, "{}\n", said.join("\n"));
+    }
 }
 
 fn rows(out: &mut String, of: &Comparison, side: usize) {

@@ -32,7 +32,7 @@ pub(super) fn text(of: &Comparison, sides: &[Side<'_>]) -> String {
     out.push('\n');
     for side in 1..of.sides.len() {
         out.push_str(&wrapped(&plain(&sentence(of, side))));
-        if of.sides[side].is_the_first_again {
+        if is_noise(of, side) {
             let name = letter(side);
             out.push_str(&wrapped(&format!(
                 "As far as the files tell, {name} ran the same configuration as A: what is shown is the noise between \
@@ -58,6 +58,13 @@ pub(super) fn text(of: &Comparison, sides: &[Side<'_>]) -> String {
     out
 }
 
+/// Whether a side is the first configuration again, and something of it was compared.
+pub(super) fn is_noise(of: &Comparison, side: usize) -> bool {
+    let all = of.cases.iter().flat_map(|case| &case.against).filter(|against| against.side == side);
+    of.sides[side].is_the_first_again
+        && all.flat_map(|against| &against.ratios).any(|ratio| ratio.ratio.is_some())
+}
+
 fn heads(out: &mut String, of: &Comparison, sides: &[Side<'_>]) {
     for (at, side) in sides.iter().enumerate() {
         let boots =
@@ -68,7 +75,7 @@ fn heads(out: &mut String, of: &Comparison, sides: &[Side<'_>]) {
     }
 }
 
-fn about(shard: &Submission) -> String {
+pub(super) fn about(shard: &Submission) -> String {
     let system = &shard.system;
     let version = system.engine.version.as_deref().unwrap_or_default();
     let engine = format!("{} {version}", system.engine.name);
@@ -254,8 +261,8 @@ fn absent(out: &mut String, of: &Comparison) {
                 Found::OnlyInOther => vec![format!("in {side}, not in A")],
                 Found::InNeither => Vec::new(),
                 Found::Both => {
-                    let all = against.reasons.iter().chain(&against.remarks);
-                    all.map(|what| format!("{side}: {}", plain(what))).collect()
+                    let reasons = against.reasons.iter().map(|what| format!("{side}: {}", plain(what)));
+                    reasons.chain(against.remarks.iter().map(|what| plain(what))).collect()
                 }
             };
             for what in told {

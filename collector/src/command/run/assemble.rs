@@ -132,9 +132,13 @@ impl Measured<'_> {
     }
 }
 
-/// `simulated`, and behind it what tells the variants of a sweep apart.
+/// `simulated`, and behind it the label that was asked for.
 fn simulated_label(label: Option<&str>) -> String {
-    label.filter(|label| label.starts_with(SIMULATED)).unwrap_or(SIMULATED).to_owned()
+    match label {
+        None => SIMULATED.to_owned(),
+        Some(label) if label.starts_with(SIMULATED) => label.to_owned(),
+        Some(label) => format!("{SIMULATED} {label}"),
+    }
 }
 
 /// `key=value`: on and off, numbers, or words.
