@@ -23,6 +23,7 @@ pub mod prefill_fit;
 pub mod privacy;
 pub mod query;
 pub mod record;
+pub mod request_time;
 pub mod shard;
 pub mod slug;
 pub mod statistics;
