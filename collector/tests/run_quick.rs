@@ -46,7 +46,10 @@ fn what_is_simulated_says_so_in_the_shard_and_in_every_report_whatever_its_label
     run(&engine.url, &out, &arguments).ends(0).says(&["SIMULATED"]);
     let shard = shard(&out);
     assert!(shard.system.engine.simulated);
-    assert_eq!((shard.label.as_str(), shard.system.engine.name.as_str()), ("simulated record!", "dyno-simulator"));
+    assert_eq!(
+        (shard.label.as_str(), shard.system.engine.name.as_str()),
+        ("simulated record!", "dyno-simulator")
+    );
     let report = call(&["report", &out.to_string_lossy()]).ends(0);
     assert!(report.stdout.contains("SIMULATED"), "{}", report.stdout);
 }
