@@ -14,6 +14,7 @@ pub mod gaps;
 pub mod import;
 pub mod index;
 pub mod json;
+pub mod like_for_like;
 pub mod metric;
 pub mod named;
 pub mod objects;

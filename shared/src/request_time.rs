@@ -63,6 +63,11 @@ const SHORT: f64 = 64.0;
 
 /// What `request` takes, by the rows of one submission. Rows of several streams say nothing of one and are not used.
 pub fn request_time(rows: &[&Row], request: Request) -> RequestTime {
+    let asked = [request.prompt_tokens, request.answer_tokens, request.cached_share];
+    if asked.iter().any(|x| !x.is_finite()) {
+        let missing = vec!["the request is not a number"];
+        return RequestTime { cold: None, cached: None, answer: None, total: None, missing };
+    }
     let prompt = request.prompt_tokens.max(0.0);
     let cached_tokens = prompt * request.cached_share.clamp(0.0, 1.0);
     let uncached = prompt - cached_tokens;
@@ -366,6 +371,14 @@ mod tests {
         rows[2].cells.get_or_insert("engine_decode_tok_s", || cell);
         let total = timed(&rows, 2_000.0, 100.0, 0.0).total.unwrap();
         assert_eq!(total.interval, None);
+    }
+
+    #[test]
+    fn a_request_that_is_no_number_has_no_time() {
+        for (prompt, answer, share) in [(f64::NAN, 1.0, 0.0), (1.0, f64::INFINITY, 0.0), (1.0, 1.0, f64::NAN)]
+        {
+            assert_eq!(timed(&engine(1.0, 20.0), prompt, answer, share).total, None);
+        }
     }
 
     #[test]
