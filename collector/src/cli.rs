@@ -21,8 +21,8 @@ use crate::command::submit::SubmitArgs;
 use crate::command::sweep::SweepArgs;
 use crate::command::validate::ValidateArgs;
 use crate::command::{
-    calibrate, chart, check_pull_request, compare, discover, export, guard, import, plan, publish, report, run,
-    schema, simulate, submit, sweep, validate,
+    calibrate, chart, check_pull_request, compare, discover, export, guard, import, plan, publish, report,
+    run, schema, simulate, submit, sweep, validate,
 };
 use crate::exit::{Exit, Failure};
 use crate::talk::say_error;

@@ -115,7 +115,8 @@ fn fail_on_slower_ends_with_1_only_where_something_is() {
 
 #[test]
 fn what_was_not_tested_does_not_pass() {
-    let files = ["tp-4", "tp-2"].map(|tp| result(&format!("not-stated/undated/not-stated--glm53--{tp}.json")));
+    let files =
+        ["tp-4", "tp-2"].map(|tp| result(&format!("not-stated/undated/not-stated--glm53--{tp}.json")));
     call(&["compare", "--fail-on", "slower", &files[0], &files[1]]).ends(2).says(&["B was not tested"]);
     let (one, two, none) = (real("threads-1"), real("threads-2"), real("spec-type-none"));
     call(&["compare", "--fail-on", "slower", &one, &two, &none]).ends(2).says(&["C was not tested"]);
