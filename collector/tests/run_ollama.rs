@@ -85,7 +85,10 @@ fn who_speaks_as_ollama_and_is_simulated_is_never_published_as_ollama() {
     .says(&["SIMULATED"]);
     let shard = shard(&out);
     assert!(shard.system.engine.simulated);
-    assert_eq!((shard.system.engine.name.as_str(), shard.label.as_str()), ("dyno-simulator", "simulated"));
+    assert_eq!(
+        (shard.system.engine.name.as_str(), shard.label.as_str()),
+        ("dyno-simulator", "simulated record!")
+    );
 }
 
 #[test]
