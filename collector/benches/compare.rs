@@ -58,7 +58,7 @@ const RUNS: u32 = 16;
 /// The published A/A check.
 const A_A: u64 = 200;
 /// Measurements for each coverage.
-const COVERAGE: u64 = 10_000;
+const COVERAGE: u64 = 2_000;
 
 fn truth(seed: u64) -> Truth {
     Truth { seed, jitter: JITTER, request_jitter: REQUEST_SPREAD, decode_tok_s: 100.0, ..Truth::default() }

@@ -145,8 +145,9 @@ fn at_depth_the_context_is_cached_and_the_answer_is_long() {
         let request = &run.requests[0];
         let (prompt, cached) =
             (request.prompt_tokens.unwrap().get(), request.cached_prompt_tokens.unwrap().get());
+        // The tail of a run may happen to begin as that of the run before it: the first tokens of it are cached, then.
         assert!(
-            (2_990..=3_000).contains(&cached) && (3_040..3_150).contains(&prompt),
+            (2_990..=3_003).contains(&cached) && (3_040..3_150).contains(&prompt),
             "{cached} of {prompt}"
         );
         assert_eq!(request.output_tokens.unwrap().get(), 100);
