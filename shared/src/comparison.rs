@@ -18,7 +18,7 @@ pub use noise::NoiseBand;
 pub use ratio::{Pair, Ratio, Role, Way};
 pub use side::{Side, pool};
 pub use verdict::{ALPHA, Evidence, FEWEST_BOOTS, FEWEST_PAIRS, Unit, Verdict, margin};
-pub use words::{letter, method, sentence};
+pub use words::{again, letter, meanings, method, sentence};
 
 use ratio::Plan;
 use side::CaseOf;
@@ -97,6 +97,18 @@ pub enum Found {
     OnlyInOther,
     /// Neither: a third side has it.
     InNeither,
+}
+
+impl Found {
+    /// For programs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::OnlyInFirst => "only in A",
+            Self::OnlyInOther => "only in this side",
+            Self::InNeither => "in neither",
+        }
+    }
 }
 
 /// A side against the first, in one case.

@@ -35,6 +35,28 @@ pub fn day(text: &str) -> Option<&str> {
     text.get(..10)
 }
 
+/// A moment as RFC 3339 in UTC to the second, `2026-11-30T12:00:00Z`, of seconds since 1970.
+pub fn moment(unix_s: u64) -> String {
+    let (year, month, day) = civil((unix_s / 86_400).cast_signed());
+    let of_day = unix_s % 86_400;
+    let (hour, minute, second) = (of_day / 3_600, of_day % 3_600 / 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Year, month and day of a number of days since 1970-01-01 (Howard Hinnant, "chrono-compatible low-level date
+/// algorithms", `civil_from_days`).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
 /// Seconds that a zone is before UTC.
 fn offset(zone: &str) -> Option<i64> {
     if matches!(zone, "Z" | "z") {

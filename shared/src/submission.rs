@@ -39,6 +39,34 @@ pub struct Submission {
     pub notes: Vec<String>,
 }
 
+impl Submission {
+    /// A submission without cases, of which nothing more is known.
+    pub fn new(label: &str, origin: Origin, evidence: Evidence, system: System) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            label: label.to_owned(),
+            provenance: Provenance {
+                origin,
+                evidence,
+                collector_version: None,
+                collector_commit: None,
+                started_at: None,
+                ended_at: None,
+                series: None,
+                submitter: None,
+                command: None,
+                partial: None,
+                calibration: None,
+            },
+            system,
+            configuration: Configuration::default(),
+            cases: Vec::new(),
+            stated_comparisons: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// Where a submission comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -219,6 +247,30 @@ pub struct Case {
     /// Why the case has fewer runs than were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<String>,
+}
+
+impl Case {
+    /// A case without runs and figures.
+    pub fn new(id: &str, regime: Regime, workload: &str, concurrency: u32) -> Self {
+        Self {
+            id: id.to_owned(),
+            regime,
+            workload: workload.to_owned(),
+            concurrency,
+            prompt_tokens_target: None,
+            output_tokens_target: None,
+            depth_tokens: None,
+            arrival: None,
+            turns: None,
+            sampling: Sampling::default(),
+            description: None,
+            warmups: Vec::new(),
+            runs: Vec::new(),
+            stated: Vec::new(),
+            reproducibility: None,
+            ended_early: None,
+        }
+    }
 }
 
 /// One repetition of a case: one request, or one batch of concurrent requests.

@@ -1,10 +1,10 @@
 //! Small submissions with known figures, for tests.
 
 use crate::record::{Gaps, RequestRecord, TokenCountSource};
-use crate::submission::{Case, Evidence, Origin, Provenance, Run, SCHEMA, Submission};
-use crate::system::{Configuration, System};
+use crate::submission::{Case, Evidence, Origin, Run, Submission};
+use crate::system::System;
 use crate::units::{Seconds, Tokens};
-use crate::workload::{Regime, Sampling};
+use crate::workload::Regime;
 
 /// TTFT of every request made here, in seconds.
 pub(crate) const TTFT: f64 = 0.25;
@@ -12,22 +12,9 @@ pub(crate) const TTFT: f64 = 0.25;
 /// One stream per run; each run's output tokens and decode span in seconds.
 pub(crate) fn single_stream_case(id: &str, runs: &[(u64, f64)]) -> Case {
     Case {
-        id: id.into(),
-        regime: Regime::Decode,
-        workload: id.into(),
-        concurrency: 1,
-        prompt_tokens_target: None,
         output_tokens_target: Some(512),
-        depth_tokens: None,
-        arrival: None,
-        turns: None,
-        sampling: Sampling::default(),
-        description: None,
-        warmups: Vec::new(),
         runs: runs.iter().enumerate().map(|(i, &(tokens, span))| run(i as u32 + 1, tokens, span)).collect(),
-        stated: Vec::new(),
-        reproducibility: None,
-        ended_early: None,
+        ..Case::new(id, Regime::Decode, id, 1)
     }
 }
 
@@ -59,26 +46,18 @@ pub(crate) fn shard_of(cases: Vec<Case>) -> Submission {
     system.engine.name = "llama.cpp".into();
     system.model.name = "SmolLM2-135M-Instruct".into();
     system.hardware.name = "2-core CPU".into();
-    Submission {
-        schema: SCHEMA.into(),
-        label: "test".into(),
-        provenance: Provenance {
-            origin: Origin::Collected,
-            evidence: Evidence::Raw,
-            collector_version: None,
-            collector_commit: None,
-            started_at: Some("2026-11-30T12:00:00Z".into()),
-            ended_at: None,
-            series: Some("test".into()),
-            submitter: None,
-            command: None,
-            partial: None,
-            calibration: None,
-        },
-        system,
-        configuration: Configuration::default(),
-        cases,
-        stated_comparisons: Vec::new(),
-        notes: Vec::new(),
-    }
+    let mut shard = Submission::new("test", Origin::Collected, Evidence::Raw, system);
+    shard.provenance.started_at = Some("2026-11-30T12:00:00Z".into());
+    shard.provenance.series = Some("test".into());
+    shard.cases = cases;
+    shard
+}
+
+/// The one submission that a file of another tool gives, which may be published.
+pub(crate) fn only(text: &str, format: &str) -> Submission {
+    let mut found = crate::import::read(text, None).unwrap();
+    assert_eq!((found.format, found.submissions.len()), (format, 1));
+    let shard = found.submissions.remove(0);
+    assert_eq!(crate::validate::validate(&shard), []);
+    shard
 }

@@ -4,10 +4,10 @@
 //! The schedule is the one that the server keeps to.
 
 use dyno_shared::record::{Gaps, RequestRecord, TokenCountSource};
-use dyno_shared::submission::{Case, Evidence, Origin, Provenance, Run, SCHEMA, Submission};
-use dyno_shared::system::{Configuration, Engine, Hardware, Model, System};
+use dyno_shared::submission::{Case, Evidence, Origin, Run, Submission};
+use dyno_shared::system::{Engine, Hardware, Model, System};
 use dyno_shared::units::{Seconds, Tokens};
-use dyno_shared::workload::{Regime, Sampling};
+use dyno_shared::workload::Regime;
 
 use super::random::Random;
 use super::schedule::Schedule;
@@ -57,28 +57,12 @@ pub fn submission(truth: &Truth, label: &str, cases: &[Asked], runs: u32, prompt
             case
         })
         .collect();
-    Submission {
-        schema: SCHEMA.to_owned(),
-        label: label.to_owned(),
-        provenance: Provenance {
-            origin: Origin::Collected,
-            evidence: Evidence::Raw,
-            collector_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            collector_commit: None,
-            started_at: None,
-            ended_at: None,
-            series: Some("simulated in virtual time".to_owned()),
-            submitter: None,
-            command: None,
-            partial: None,
-            calibration: None,
-        },
-        system,
-        configuration: Configuration::default(),
-        cases,
-        stated_comparisons: Vec::new(),
-        notes: vec!["Simulated in virtual time: an instrument, never a result.".to_owned()],
-    }
+    let mut shard = Submission::new(label, Origin::Collected, Evidence::Raw, system);
+    shard.provenance.collector_version = Some(env!("CARGO_PKG_VERSION").to_owned());
+    shard.provenance.series = Some("simulated in virtual time".to_owned());
+    shard.notes = vec!["Simulated in virtual time: an instrument, never a result.".to_owned()];
+    shard.cases = cases;
+    shard
 }
 
 /// The seed of what the prompts are like, on every engine.
@@ -86,22 +70,9 @@ const PROMPTS: u64 = 7;
 
 fn empty(asked: &Asked) -> Case {
     Case {
-        id: asked.id.to_owned(),
-        regime: asked.regime,
-        workload: asked.id.to_owned(),
-        concurrency: asked.streams,
         prompt_tokens_target: Some(u64::from(asked.prompt_tokens)),
         output_tokens_target: Some(u64::from(asked.output_tokens)),
-        depth_tokens: None,
-        arrival: None,
-        turns: None,
-        sampling: Sampling::default(),
-        description: None,
-        warmups: Vec::new(),
-        runs: Vec::new(),
-        stated: Vec::new(),
-        reproducibility: None,
-        ended_early: None,
+        ..Case::new(asked.id, asked.regime, asked.id, asked.streams)
     }
 }
 

@@ -206,6 +206,31 @@ pub fn method(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
+/// What the verdicts of a comparison mean, each once.
+pub fn meanings(comparison: &Comparison) -> Vec<String> {
+    let mut meanings = Vec::new();
+    for ratio in comparison.cases.iter().flat_map(|case| &case.against).flat_map(|of| &of.ratios) {
+        // Reasons stand with their case.
+        let verdict = ratio.verdict.as_ref().filter(|of| !matches!(of, Verdict::NotComparable(_)));
+        if let Some(meaning) = verdict.and_then(|verdict| verdict.meaning(comparison.terms.margin_ratio))
+            && !meanings.contains(&meaning)
+        {
+            meanings.push(meaning);
+        }
+    }
+    meanings
+}
+
+/// What to make of a side that ran the first side's configuration again.
+pub fn again(side: usize) -> String {
+    [
+        "As far as the files tell, ",
+        &letter(side),
+        " ran the same configuration as A: what is shown is the noise between two starts.",
+    ]
+    .concat()
+}
+
 /// What a reader must know beside the ratios of a case.
 pub(super) fn remarks(side: usize, of: [&CaseOf<'_>; 2], against: &Against) -> Vec<String> {
     let mut remarks = Vec::new();

@@ -294,17 +294,13 @@ mod tests {
     use super::super::read;
     use crate::submission::{Evidence, StatedEstimate, Submission};
     use crate::summary::summarize;
-    use crate::validate::validate;
+    use crate::testing::only;
 
     const EXPORT: &str = include_str!("../../tests/fixtures/import/aiperf/profile_export_aiperf.json");
     const LINES: &str = include_str!("../../tests/fixtures/import/aiperf/profile_export.jsonl");
 
     fn one(text: &str) -> Submission {
-        let mut found = read(text, None).unwrap();
-        assert_eq!((found.format, found.submissions.len()), ("aiperf", 1));
-        let shard = found.submissions.remove(0);
-        assert_eq!(validate(&shard), []);
-        shard
+        only(text, "aiperf")
     }
 
     fn find<'a>(shard: &'a Submission, metric: &str, statistic: Option<&str>) -> &'a StatedEstimate {

@@ -12,11 +12,9 @@ pub use told::Told;
 
 use super::Format;
 use crate::format::short;
-use crate::submission::{
-    Case, Evidence, Origin, Provenance, Run, SCHEMA, StatedComparison, StatedEstimate, Submission,
-};
-use crate::system::{Configuration, Setting, Sourced, System};
-use crate::workload::{Regime, Sampling};
+use crate::submission::{Case, Evidence, Origin, Run, StatedEstimate, Submission};
+use crate::system::{Setting, Sourced, System};
+use crate::workload::Regime;
 
 /// What an engine, a model or a machine is called that the file does not name.
 pub const NOT_STATED: &str = "not stated";
@@ -27,50 +25,13 @@ pub fn submission(format: &Format, version: Option<&str>, evidence: Evidence) ->
     for name in [&mut system.engine.name, &mut system.model.name, &mut system.hardware.name] {
         NOT_STATED.clone_into(name);
     }
-    Submission {
-        schema: SCHEMA.to_owned(),
-        label: format.tag.to_owned(),
-        provenance: Provenance {
-            origin: Origin::Imported { tool: format.title.to_owned(), version: version.map(str::to_owned) },
-            evidence,
-            collector_version: None,
-            collector_commit: None,
-            started_at: None,
-            ended_at: None,
-            series: None,
-            submitter: None,
-            command: None,
-            partial: None,
-            calibration: None,
-        },
-        system,
-        configuration: Configuration::default(),
-        cases: Vec::new(),
-        stated_comparisons: Vec::<StatedComparison>::new(),
-        notes: Vec::new(),
-    }
+    let origin = Origin::Imported { tool: format.title.to_owned(), version: version.map(str::to_owned) };
+    Submission::new(format.tag, origin, evidence, system)
 }
 
 /// A case without runs and figures.
 pub fn case(id: &str, regime: Regime, workload: &str, concurrency: u32) -> Case {
-    Case {
-        id: id.to_owned(),
-        regime,
-        workload: workload.to_owned(),
-        concurrency: concurrency.max(1),
-        prompt_tokens_target: None,
-        output_tokens_target: None,
-        depth_tokens: None,
-        arrival: None,
-        turns: None,
-        sampling: Sampling::default(),
-        description: None,
-        warmups: Vec::new(),
-        runs: Vec::new(),
-        stated: Vec::new(),
-        reproducibility: None,
-        ended_early: None,
-    }
+    Case::new(id, regime, workload, concurrency.max(1))
 }
 
 /// The id of a load by its mean lengths in tokens: `load_64_16_c2`. The standard load of 2,000 and 400 tokens has the

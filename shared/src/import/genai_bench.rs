@@ -219,18 +219,14 @@ mod tests {
     use super::super::read;
     use crate::submission::{Evidence, StatedEstimate, Submission};
     use crate::summary::summarize;
-    use crate::validate::validate;
+    use crate::testing::only;
 
     const FILE: &str = include_str!(
         "../../tests/fixtures/import/genai-bench/D64_16_text-to-text_num_concurrency_2_time_20s.json"
     );
 
     fn one(text: &str) -> Submission {
-        let mut found = read(text, None).unwrap();
-        assert_eq!((found.format, found.submissions.len()), ("genai-bench", 1));
-        let shard = found.submissions.remove(0);
-        assert_eq!(validate(&shard), []);
-        shard
+        only(text, "genai-bench")
     }
 
     fn find<'a>(shard: &'a Submission, metric: &str, statistic: &str) -> &'a StatedEstimate {

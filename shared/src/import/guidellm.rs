@@ -339,16 +339,12 @@ mod tests {
     use super::super::read;
     use crate::submission::{Evidence, Submission};
     use crate::summary::summarize;
-    use crate::validate::validate;
+    use crate::testing::only;
 
     const FILE: &str = include_str!("../../tests/fixtures/import/guidellm/benchmarks.json");
 
     fn one(text: &str) -> Submission {
-        let mut found = read(text, None).unwrap();
-        assert_eq!((found.format, found.submissions.len()), ("guidellm", 1));
-        let shard = found.submissions.remove(0);
-        assert_eq!(validate(&shard), []);
-        shard
+        only(text, "guidellm")
     }
 
     /// The file without its requests, as with `sample_size`.

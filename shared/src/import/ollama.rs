@@ -226,14 +226,10 @@ mod tests {
     use super::super::read;
     use super::*;
     use crate::summary::summarize;
-    use crate::validate::validate;
+    use crate::testing::only;
 
     fn one(text: &str) -> Submission {
-        let mut found = read(text, None).unwrap().submissions;
-        assert_eq!(found.len(), 1);
-        let shard = found.remove(0);
-        assert_eq!(validate(&shard), []);
-        shard
+        only(text, "ollama")
     }
 
     fn figure(shard: &Submission, tag: &str) -> Option<f64> {

@@ -292,17 +292,13 @@ mod tests {
     use super::super::read;
     use crate::submission::{Evidence, Submission};
     use crate::summary::summarize;
-    use crate::validate::validate;
+    use crate::testing::only;
     use crate::workload::Regime;
 
     const FILE: &str = include_str!("../../tests/fixtures/import/rigmark/result.json");
 
     fn one(text: &str) -> Submission {
-        let mut found = read(text, None).unwrap();
-        assert_eq!((found.format, found.submissions.len()), ("rigmark", 1));
-        let shard = found.submissions.remove(0);
-        assert_eq!(validate(&shard), []);
-        shard
+        only(text, "rigmark")
     }
 
     fn figure(shard: &Submission, case: &str, tag: &str) -> Option<f64> {

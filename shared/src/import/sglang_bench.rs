@@ -234,19 +234,14 @@ fn summary(row: &Node<'_>, part: &mut Submission, case: &mut Case, completed: u6
 
 #[cfg(test)]
 mod tests {
-    use super::super::read;
     use crate::submission::{Evidence, Submission};
     use crate::summary::summarize;
-    use crate::validate::validate;
+    use crate::testing::only;
 
     const LINE: &str = r#"{"tag": null, "backend": "sglang", "dataset_name": "random", "request_rate": Infinity, "max_concurrency": 4, "random_input_len": 64, "random_output_len": 16, "server_info": {"version": "0.5.5", "model_path": "/data/Qwen3-8B", "tp_size": 2}, "duration": 4.0, "completed": 8, "total_input_tokens": 512, "total_output_tokens": 128, "total_output_tokens_retokenized": 127, "request_throughput": 2.0, "output_throughput": 32.0, "mean_e2e_latency_ms": NaN, "mean_ttft_ms": 100.0, "p95_itl_ms": 60.0, "mean_tpot_ms": 55.0, "concurrency": 3.4, "accept_length": null, "cache_report": {"cache_hit_rate_pct": 12.5}}"#;
 
     fn one(text: &str) -> Submission {
-        let mut found = read(text, None).unwrap().submissions;
-        assert_eq!(found.len(), 1);
-        let shard = found.remove(0);
-        assert_eq!(validate(&shard), []);
-        shard
+        only(text, "sglang-bench")
     }
 
     #[test]

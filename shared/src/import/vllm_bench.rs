@@ -357,7 +357,7 @@ mod tests {
     use super::super::read;
     use crate::submission::{Evidence, Submission};
     use crate::summary::summarize;
-    use crate::validate::validate;
+    use crate::testing::only;
     use crate::workload::Arrival;
 
     const SUMMARY: &str = r#"{"date": "20261130-163723", "backend": "vllm", "label": null, "model_id": "m",
@@ -368,11 +368,7 @@ mod tests {
         "mean_tpot_ms": 85.8, "p99_tpot_ms": 119.4}"#;
 
     fn one(text: &str) -> Submission {
-        let mut found = read(text, None).unwrap().submissions;
-        assert_eq!(found.len(), 1);
-        let shard = found.remove(0);
-        assert_eq!(validate(&shard), []);
-        shard
+        only(text, "vllm-bench")
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! A comparison for programs. Unknown is `null`.
 
 use dyno_shared::comparison::{
-    Against, CaseComparison, Comparison, Found, Pair, Ratio, Role, Unit, Verdict, Way, letter, method,
-    sentence,
+    Against, CaseComparison, Comparison, Pair, Ratio, Role, Unit, Verdict, Way, letter, method, sentence,
 };
 use dyno_shared::summary::Estimate;
 use serde_json::{Value, json};
@@ -43,15 +42,9 @@ fn case(case: &CaseComparison) -> Value {
 }
 
 fn against(of: &Against) -> Value {
-    let found = match of.found {
-        Found::Both => "both",
-        Found::OnlyInFirst => "only in A",
-        Found::OnlyInOther => "only in this side",
-        Found::InNeither => "in neither",
-    };
     json!({
         "side": letter(of.side),
-        "found": found,
+        "found": of.found.word(),
         "reasons": of.reasons,
         "remarks": of.remarks,
         "ratios": of.ratios.iter().map(ratio).collect::<Vec<_>>(),

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use dyno_shared::comparison::{Comparison, Found, Role, Side, letter, method, sentence};
+use dyno_shared::comparison::{Comparison, Found, Role, Side, again, letter, meanings, method, sentence};
 use dyno_shared::plain::plain;
 
-use super::table::{about, interval, is_noise, meanings, n, name, p, verdict};
+use super::table::{about, interval, is_noise, n, name, p, verdict};
 
 /// The sentences, the ratios of what is tested, and how they were made. Names from the files are text, never markup.
 pub(super) fn text(of: &Comparison, sides: &[Side<'_>]) -> String {
@@ -21,12 +21,7 @@ pub(super) fn text(of: &Comparison, sides: &[Side<'_>]) -> String {
     for side in 1..of.sides.len() {
         let _ = writeln!(out, "{}\n", escaped(&sentence(of, side)));
         if is_noise(of, side) {
-            let name = letter(side);
-            let _ = writeln!(
-                out,
-                "As far as the files tell, {name} ran the same configuration as A: what is shown is the noise between two \
-                 starts.\n"
-            );
+            let _ = writeln!(out, "{}\n", again(side));
         }
     }
     let differ: Vec<_> = of.facts.iter().filter(|fact| fact.differs()).collect();

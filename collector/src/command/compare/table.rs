@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use dyno_shared::comparison::{
-    Against, CaseComparison, Comparison, Fact, Found, Ratio, Role, Side, Unit, Verdict, Way, letter, method,
+    Against, CaseComparison, Comparison, Fact, Found, Ratio, Role, Side, again, letter, meanings, method,
     sentence,
 };
+use dyno_shared::figure::ratios::{replicates, said};
 use dyno_shared::format::{self, UNKNOWN};
 use dyno_shared::metric::{Better, Family};
 use dyno_shared::plain::plain;
@@ -33,11 +34,7 @@ pub(super) fn text(of: &Comparison, sides: &[Side<'_>]) -> String {
     for side in 1..of.sides.len() {
         out.push_str(&wrapped(&plain(&sentence(of, side))));
         if is_noise(of, side) {
-            let name = letter(side);
-            out.push_str(&wrapped(&format!(
-                "As far as the files tell, {name} ran the same configuration as A: what is shown is the noise between \
-                 two starts."
-            )));
+            out.push_str(&wrapped(&again(side)));
         }
     }
     for (role, title) in [
@@ -177,13 +174,7 @@ pub(super) fn interval(ratio: &Ratio) -> String {
 
 /// What stands behind the interval: `16 runs`, `3 cycles`, `3 + 4 boots`.
 pub(super) fn n(ratio: &Ratio) -> String {
-    let [a, b] = ratio.n;
-    match (ratio.way, ratio.unit) {
-        (Way::Stated, _) => "stated".to_owned(),
-        (Way::Refused, _) => UNKNOWN.to_owned(),
-        (Way::Paired, Unit::Run | Unit::Cycle) => ratio.unit.count(a),
-        _ => format!("{a} + {}", ratio.unit.count(b)),
-    }
+    Some(replicates(ratio)).filter(|n| !n.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
 pub(super) fn p(ratio: &Ratio) -> String {
@@ -191,7 +182,7 @@ pub(super) fn p(ratio: &Ratio) -> String {
 }
 
 pub(super) fn verdict(ratio: &Ratio) -> String {
-    ratio.verdict.as_ref().map_or_else(|| UNKNOWN.to_owned(), |of| format!("{} {}", of.sign(), of.word()))
+    ratio.verdict.as_ref().map_or_else(|| UNKNOWN.to_owned(), said)
 }
 
 /// The sides' own figures of what is tested.
@@ -290,19 +281,4 @@ fn foot(out: &mut String, of: &Comparison) {
     for line in meanings(of) {
         out.push_str(&wrapped(&plain(&line)));
     }
-}
-
-/// What the verdicts mean that stand in the tables, each once.
-pub(super) fn meanings(of: &Comparison) -> Vec<String> {
-    let mut meanings = Vec::new();
-    for ratio in of.cases.iter().flat_map(|case| &case.against).flat_map(|against| &against.ratios) {
-        // Reasons stand with their case.
-        let verdict = ratio.verdict.as_ref().filter(|of| !matches!(of, Verdict::NotComparable(_)));
-        if let Some(meaning) = verdict.and_then(|verdict| verdict.meaning(of.terms.margin_ratio))
-            && !meanings.contains(&meaning)
-        {
-            meanings.push(meaning);
-        }
-    }
-    meanings
 }

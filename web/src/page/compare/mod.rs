@@ -6,7 +6,7 @@ mod regime;
 mod sides;
 mod table;
 
-use dyno_shared::comparison::{Comparison, Verdict, Way, letter, margin, method, sentence};
+use dyno_shared::comparison::{Comparison, Way, again, letter, margin, meanings, method, sentence};
 use dyno_shared::query::Query;
 use dyno_shared::workload::Regime;
 use yew::{Callback, Html};
@@ -98,15 +98,6 @@ fn said(of: &Comparison) -> Html {
     words.done()
 }
 
-fn again(side: usize) -> String {
-    [
-        "As far as the files tell, ",
-        &letter(side),
-        " ran the same configuration as A: what is shown is the noise between two starts.",
-    ]
-    .concat()
-}
-
 /// The margin, and whether what was not asked the same is compared all the same.
 fn terms(asked: &Asked, of: &Comparison) -> Html {
     let mut margins = MARGINS.to_vec();
@@ -131,21 +122,6 @@ fn terms(asked: &Asked, of: &Comparison) -> Html {
         el("label").class("mismatch").el(tick).text("compare what was not asked the same, unpaired").done()
     });
     div("selects").with(list).when(mismatch).done()
-}
-
-/// What the verdicts mean that stand in the tables, each once.
-fn meanings(of: &Comparison) -> Vec<String> {
-    let mut meanings = Vec::new();
-    for ratio in of.cases.iter().flat_map(|case| &case.against).flat_map(|against| &against.ratios) {
-        // Reasons stand with their case.
-        let verdict = ratio.verdict.as_ref().filter(|of| !matches!(of, Verdict::NotComparable(_)));
-        if let Some(meaning) = verdict.and_then(|verdict| verdict.meaning(of.terms.margin_ratio))
-            && !meanings.contains(&meaning)
-        {
-            meanings.push(meaning);
-        }
-    }
-    meanings
 }
 
 /// `A` or another letter, in its colour and shape.

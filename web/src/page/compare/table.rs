@@ -4,7 +4,7 @@
 
 use dyno_shared::chart::Scale as AxisScale;
 use dyno_shared::chart::sanitise::admit;
-use dyno_shared::comparison::{Against, CaseComparison, Found, Ratio, Role, letter};
+use dyno_shared::comparison::{Against, CaseComparison, Ratio, Role, letter};
 use dyno_shared::figure::ratios::{found, replicates, said};
 use dyno_shared::format::{UNKNOWN, full, p_value, ratio as shown};
 use dyno_shared::summary::Estimate;
@@ -65,16 +65,10 @@ fn group(compared: &Compared, case: &CaseComparison, against: &Against, asked: &
     let runs = headline.filter(|_| open).map(|headline| {
         el("tr").el(el("td").attr("colspan", COLUMNS).with(pairs::table(headline, against.side))).done()
     });
-    let found = match against.found {
-        Found::Both => "both",
-        Found::OnlyInFirst => "only in A",
-        Found::OnlyInOther => "only in this side",
-        Found::InNeither => "in neither",
-    };
     el("tbody")
         .attr("data-case", case.case.clone())
         .attr("data-side", letter(against.side))
-        .attr("data-found", found)
+        .attr("data-found", against.found.word())
         .el(el("tr").class("case-head").el(head))
         .each(against.ratios.iter().map(|ratio| row(compared, case, against, ratio)))
         .when(runs)
